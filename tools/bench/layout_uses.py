@@ -58,7 +58,7 @@ REASONS = {
     "common/mma/b_packs.py": HELPER,
     "common/mma/lds_stores.py": HELPER,
     "common/mma/lds_ways.py": ROOM,
-    "common/mma/mx_square_loop.py": ROOM,
+    "common/mma/mx_large_tile_loop.py": ROOM,
     "common/mma/mx_staging.py": ROOM,
     "common/mma/quadrant_loop.py": "room in LDS and lanes' places come from one register: one for each was spilled",
     "common/mma/shuffled_store.py": "one read of 16 bytes whose halves change places; a layout makes two reads of it",

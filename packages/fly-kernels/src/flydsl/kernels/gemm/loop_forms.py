@@ -11,26 +11,26 @@ from ..common.defaults import defaults
 from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.lds_ways import BUFFERS
 from ..common.mma.loop_plan import TiledLoop
-from ..common.mma.mx_square_loop import STEP as SQUARE_STEP
+from ..common.mma.mx_large_tile_loop import STEP as LARGE_TILE_STEP
 from ..common.mma.operand_scales import BLOCK
 from ..common.mma.tile_plan import LDS_BYTES
 
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm
 
-__all__ = ["given_loop", "has_listed_form", "scaled_loop", "square_loop", "square_waves"]
+__all__ = ["given_loop", "has_listed_form", "large_tile_loop", "large_tile_waves", "scaled_loop"]
 
 _EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
 
 
-def square_waves(tile_m: int, tile_n: int) -> tuple[int, int] | None:
-    """The grid of waves of `mx_square_loop` for a tile; None where it cannot have this one.
+def large_tile_waves(tile_m: int, tile_n: int) -> tuple[int, int] | None:
+    """The grid of waves of `mx_large_tile_loop` for a tile; None where it cannot have this one.
 
     As many waves as there are, 2, 4 or 8, of multiples of 64 x 64: their loads of a step of 2 to 16 such blocks of
     results fill whole rows, and two waves of a SIMD have registers for the sums of two blocks each.
     """
-    if tile_m % 64 or tile_n % 64 or BUFFERS * (tile_m + tile_n) * SQUARE_STEP // 2 > LDS_BYTES["gfx950"]:
+    if tile_m % 64 or tile_n % 64 or BUFFERS * (tile_m + tile_n) * LARGE_TILE_STEP // 2 > LDS_BYTES["gfx950"]:
         return None
     down, across = tile_m // 64, tile_n // 64
     grids = [(m, n) for m in (1, 2, 4, 8) for n in (1, 2, 4, 8) if 2 <= m * n <= 8 and down % m == 0 == across % n]
@@ -39,10 +39,10 @@ def square_waves(tile_m: int, tile_n: int) -> tuple[int, int] | None:
     return max(grids, key=lambda one: (one[0] * one[1], one[0]))
 
 
-def square_loop(gemm: TileGemm) -> TiledLoop:
-    """The geometry of `mx_square_loop`."""
-    tile, steps = (gemm.tile_m, gemm.tile_n, SQUARE_STEP), gemm.K // SQUARE_STEP
-    waves = square_waves(gemm.tile_m, gemm.tile_n)
+def large_tile_loop(gemm: TileGemm) -> TiledLoop:
+    """The geometry of `mx_large_tile_loop`."""
+    tile, steps = (gemm.tile_m, gemm.tile_n, LARGE_TILE_STEP), gemm.K // LARGE_TILE_STEP
+    waves = large_tile_waves(gemm.tile_m, gemm.tile_n)
     assert waves is not None, f"no waves for a tile of {gemm.tile_m} x {gemm.tile_n}"
     # Its waves are its own, and only the plain epilogue knows how it numbers results.
     assert gemm.waves is None

@@ -36,7 +36,7 @@ from ..common.checks import positive_integer
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.operand_scales import BLOCK, MX_FORMATS
-from .loop_forms import has_listed_form, square_waves
+from .loop_forms import has_listed_form, large_tile_waves
 from .tile_gemm import OUTPUTS, TileGemm, build_tile_gemm
 
 __all__ = ["build_mx_gemm", "check_mx_target"]
@@ -76,7 +76,7 @@ def build_mx_gemm(
     use_async_copy: bool = False,
     enable_scheduler: bool = True,
     xcd_swizzle: int = 0,
-    square: bool = False,
+    large_tile: bool = False,
     error: type[Exception] = RuntimeError,
 ) -> Callable[..., None]:
     """Return the function `(C, A, B, M, N, stream, *, scale_a, scale_b[, bias])` that a `@flyc.jit` body calls.
@@ -94,12 +94,12 @@ def build_mx_gemm(
         shuffled_store: results leave by way of LDS, in whole rows of the tile.
         waves_per_eu: the occupancy that register allocation leaves room for; None or 0 asks for nothing.
         use_async_copy: A does not pass through registers on its way to LDS, in tiles for which the defaults have such a
-            loop (`scaled_loops`). Other tiles of "fp4" that have `square_waves`, and K of 256, are `square`, where B
-            goes the same way. Else A does not go to LDS at all, but straight to the operands of each wave that
+            loop (`scaled_loops`). Other tiles of "fp4" that have `large_tile_waves`, and K of 256, are `large_tile`,
+            where B goes the same way. Else A does not go to LDS at all, but straight to the operands of each wave that
             multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
-        square: the main loop of large row-major tiles of "fp4", see `common/mma/mx_square_loop.py`; then K is a
+        large_tile: the main loop of large row-major tiles of "fp4", see `common/mma/mx_large_tile_loop.py`; then K is a
             multiple of 256.
         error: what is raised on another target.
 
@@ -137,11 +137,11 @@ def build_mx_gemm(
         arch=arch, N=N, K=K, in_dtype=a_format, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=parse_epilogue(epilogue, scaled=False), shuffled=shuffled, waves=waves, fenced=bool(enable_scheduler),
         direct=bool(use_async_copy), xcd_swizzle=xcd_swizzle, shuffled_store=bool(shuffled_store),
-        waves_per_eu=waves_per_eu or 1, b_mx=b_format, square=square,
+        waves_per_eu=waves_per_eu or 1, b_mx=b_format, large_tile=large_tile,
     )  # fmt: skip
-    both_ways = use_async_copy and a_format == b_format == "fp4" and not (square or shuffled_store or waves)
+    both_ways = use_async_copy and a_format == b_format == "fp4" and not (large_tile or shuffled_store or waves)
     if both_ways and not has_listed_form(gemm):
-        gemm = replace(gemm, square=square_waves(tile_m, tile_n) is not None and K % 256 == 0)
+        gemm = replace(gemm, large_tile=large_tile_waves(tile_m, tile_n) is not None and K % 256 == 0)
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")
 
     def launch(C: Any, A: Any, B: Any, M: Any, n: Any, stream: Any, **extras: Any) -> None:

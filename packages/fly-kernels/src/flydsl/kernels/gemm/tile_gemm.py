@@ -45,10 +45,10 @@ from .arguments import (
     wanted_extras,
 )
 from .group_tiles import tile_of_group
-from .loop_forms import given_loop, scaled_loop, square_loop
+from .loop_forms import given_loop, large_tile_loop, scaled_loop
 from .splitk_reduce import build_splitk_reduce
 from .tile_checks import check_operands, check_size
-from .tile_operands import lds_buffers, loop_scales, quadrant_sums, square_sums
+from .tile_operands import large_tile_sums, lds_buffers, loop_scales, quadrant_sums
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
@@ -99,7 +99,7 @@ class TileGemm:
         atomic: the sums of parts of K are added to C, of 16 bits or exact integers, which holds what they begin from.
         stochastic: results, which are bf16, are rounded up with the probability of what bf16 has no room for, by random
             bits of a number of the launch, `sr_seed`, and of the element.
-        square: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_square_loop`.
+        large_tile: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_large_tile_loop`.
         persistent: workgroups, each of which walks through the tiles in steps of as many, with `staged` "AB"; 0 is a
             workgroup for each tile.
     """
@@ -136,7 +136,7 @@ class TileGemm:
     one_scale: bool = False
     groups: int = 0
     atomic: bool = False
-    square: bool = False
+    large_tile: bool = False
     stochastic: bool = False
     persistent: int = 0
 
@@ -170,8 +170,8 @@ class TileGemm:
     @property
     def tiled(self) -> TiledLoop:
         """The main loop: in the form that its operands ask for, that the defaults name, or of a plan."""
-        if self.square:
-            return square_loop(self)
+        if self.large_tile:
+            return large_tile_loop(self)
         if self.block_scaled or self.b_mx:
             return scaled_loop(self)
         if self.staged is not None:
@@ -214,7 +214,7 @@ class TileGemm:
             tiled.waves, self.shuffled, tiled.k_waves, tiled.direct, tiled.b_bytes, self.waves_per_eu, tiled.alone,
             tiled.staged_bytes or None,
         )  # fmt: skip
-        if not self.square:  # whose one wave on a SIMD has registers for more sums
+        if not self.large_tile:  # whose one wave on a SIMD has registers for more sums
             plan.check()
         return plan
 
@@ -332,7 +332,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     ragged = gemm.N % gemm.tile_n != 0
     part_k = gemm.K // gemm.split_k
     usual = gemm.row_elements
-    run = 8 if gemm.square or tiled.quadrants else plan.run  # neighbouring columns of a lane
+    run = 8 if gemm.large_tile or tiled.quadrants else plan.run  # neighbouring columns of a lane
     access = min(run, 8 * PACK_BYTES // output.width, math.gcd(run, gemm.N))  # inside N or not as a whole
 
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
@@ -361,10 +361,10 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
             buffers: tuple[Any, ...] = ()
-            if fx.const_expr(not (gemm.square or tiled.quadrants)):
+            if fx.const_expr(not (gemm.large_tile or tiled.quadrants)):
                 buffers = lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
-            if fx.const_expr(gemm.square):
-                sums = square_sums(
+            if fx.const_expr(gemm.large_tile):
+                sums = large_tile_sums(
                     gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
                     (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, turns,
                 )  # fmt: skip
@@ -425,7 +425,9 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             chain = fx.Epilogue()
             for function, names in element_functions(used, output):
                 chain = chain.then(function, *[read[name] for name in names])
-            mine = output_copy(plan, output, access, square=gemm.square, quadrants=tiled.quadrants).get_slice(thread)
+            mine = output_copy(plan, output, access, large_tile=gemm.large_tile, quadrants=tiled.quadrants).get_slice(
+                thread
+            )
             results = [sums[key] for key in sorted(sums)]
             if fx.const_expr(access < run):
                 parts = [list(range(at, at + access)) for at in range(0, run, access)]

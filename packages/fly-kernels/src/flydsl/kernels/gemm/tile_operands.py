@@ -10,7 +10,7 @@ from ..common.language import fx
 from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.lds_ways import BUFFERS
 from ..common.mma.loop_plan import TiledLoop
-from ..common.mma.mx_square_loop import MxSquare
+from ..common.mma.mx_large_tile_loop import MxLargeTile
 from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout, spread_scale_layout
 from ..common.mma.quadrant_loop import QuadrantLoop
 from ..common.mma.tile_plan import TilePlan
@@ -20,7 +20,7 @@ from .arguments import tile_tensor
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm
 
-__all__ = ["lds_buffers", "loop_scales", "quadrant_sums", "square_sums"]
+__all__ = ["large_tile_sums", "lds_buffers", "loop_scales", "quadrant_sums"]
 
 
 def loop_scales(
@@ -63,7 +63,7 @@ def loop_scales(
     return Scales(both[0], both[1], a_odd=row_tile % 2)
 
 
-def square_sums(
+def large_tile_sums(
     gemm: TileGemm,
     loop: TiledLoop,
     A: fx.Tensor | fx.Pointer,
@@ -76,21 +76,21 @@ def square_sums(
     looped: fx.Int32,
 ) -> dict[tuple[int, int], fx.Vector]:
     """The sums of the main loop of large tiles; (first row, bytes of a row, bytes to the end) of A and of B."""
-    square, words = MxSquare(loop), cdiv(gemm.K, 2 * BLOCK)
+    large, words = MxLargeTile(loop), cdiv(gemm.K, 2 * BLOCK)
     operands, scales = [], []
     for tensor, which, extent, (first, row, end), count in (
         (A, "scale_a", gemm.tile_m, of_a, M), (B, "scale_b", gemm.tile_n, of_b, gemm.N)
     ):  # fmt: skip
-        layout_of = square.operand_layout(extent, row, shuffled=gemm.shuffled and tensor is B)
+        layout_of = large.operand_layout(extent, row, shuffled=gemm.shuffled and tensor is B)
         operands.append(tile_tensor(tensor, loop.element, first, row, end, 0, layout_of))
         pair, last = first // 32, cdiv(count, 32)
         size = (fx.Int64(last) - pair) * (words * 256)
         layout = fx.make_layout((64, words, extent // 32), (1, 64, 64 * words))
         scales.append(tile_tensor(extras[which], fx.Int32, pair, words * 256, size, 0, layout))
     allocator = fx.SharedAllocator()
-    chunks = square.buffer_bytes // PACK_BYTES
+    chunks = large.buffer_bytes // PACK_BYTES
     lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(BUFFERS)]
-    return square.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
+    return large.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
 
 
 def quadrant_sums(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plan of the main loop of a GEMM: what is decided of it before anything is traced.
 
-`tiled_loop`, which says how the loop goes, and its variants `staged_loop`, `quadrant_loop` and `mx_square_loop` are
+`tiled_loop`, which says how the loop goes, and its variants `staged_loop`, `quadrant_loop` and `mx_large_tile_loop` are
 written in terms of it.
 """
 

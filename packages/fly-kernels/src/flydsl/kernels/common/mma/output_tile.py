@@ -10,7 +10,7 @@ __all__ = ["output_copy", "places_of"]
 
 
 def output_copy(
-    plan: TilePlan, element: type[fx.Numeric], access: int, *, square: bool = False, quadrants: bool = False
+    plan: TilePlan, element: type[fx.Numeric], access: int, *, large_tile: bool = False, quadrants: bool = False
 ) -> fx.TiledCopy:
     """The tiled copy of the (tile_n, tile_m) results of type `element`.
 
@@ -22,14 +22,14 @@ def output_copy(
         plan: the geometry.
         element: a type of 16 or 32 bits.
         access: columns of an access, which have up to 16 bytes.
-        square: the results are those of `mx_square_loop`, whose waves have 64 rows and columns, or more, side by side;
-            else waves take turns in blocks of 16 rows and 16 columns.
+        large_tile: the results are those of `mx_large_tile_loop`, whose waves have 64 rows and columns, or more, side
+            by side; else waves take turns in blocks of 16 rows and 16 columns.
         quadrants: the results are those of `quadrant_loop`, whose waves have blocks of 32 x 32 in each quarter.
     """
     (along_m, along_n), parts, down = plan.waves, plan.column_parts, plan.tile_n
     atom = fx.make_copy_atom(fx.rocdl.BufferCopy(access * element.width), element)
     own, rows = plan.column_blocks // parts, plan.row_blocks
-    if square:
+    if large_tile:
         # An instruction has the rows 0..15 and 32..47, or 16..31 and 48..63, of 64, and such columns, 8 a lane.
         values = 8, ((2, 2, own // 4), (2, rows // 4))
         value_steps = 1, ((32, 16, 64), (16 * down, 64 * down))
@@ -52,7 +52,7 @@ def output_copy(
 
 
 def places_of(plan: TilePlan, access: int, thread: fx.Int32) -> list[tuple[fx.Int32, fx.Int32]]:
-    """(column, row) in the tile where each access of `output_copy` begins, of a thread; not of a `square` one."""
+    """(column, row) in the tile where each access of `output_copy` begins, of a thread; not of a `large_tile` one."""
     (along_m, along_n), parts = plan.waves, plan.column_parts
     own, rows = plan.column_blocks // parts, plan.row_blocks
     lane, wave = thread % plan.wave, thread // plan.wave

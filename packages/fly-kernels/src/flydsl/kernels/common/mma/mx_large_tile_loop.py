@@ -28,7 +28,7 @@ from .lds_ways import BUFFERS
 from .loop_plan import TiledLoop
 from .operand_scales import BLOCK, Scales
 
-__all__ = ["STEP", "MxSquare"]
+__all__ = ["STEP", "MxLargeTile"]
 
 STEP = 2 * BLOCK
 """Elements of K in a step."""
@@ -44,7 +44,7 @@ _SUMS = 16  # of a lane in a block
 
 
 @dataclass(frozen=True)
-class MxSquare:
+class MxLargeTile:
     """The geometry of the loop: `loop` with 4-bit formats, tiles of STEP of K, and one wave along K."""
 
     loop: TiledLoop
@@ -74,7 +74,7 @@ class MxSquare:
         looped: fx.Int32,
         scales: Scales,
     ) -> dict[tuple[int, int], fx.Vector]:
-        """The sums of a wave, as `output_tile` numbers them for `square`.
+        """The sums of a wave, as `output_tile` numbers them for `large_tile`.
 
         Args:
             a, b: buffer tensors of bytes with `operand_layout`.
