@@ -7,7 +7,7 @@ import dis
 import sys
 from types import CodeType
 
-__all__ = ["WHOLE_MODULE", "add_names", "globals_of", "imports_of", "loads_global", "matches_classes"]
+__all__ = ["WHOLE_MODULE", "add_names", "loads_global", "looked_up", "matches_classes"]
 
 WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "f_globals", "globals"])
 """What code names that can read everything in its module."""
@@ -31,34 +31,25 @@ def add_names(code: CodeType, names: set[str], texts: set[str]) -> None:
             texts.update(part for part in one if isinstance(part, str))
 
 
-def imports_of(code: CodeType) -> set[str]:
-    """Return the names of modules that code, and code in it, imports by a statement, as they stand there."""
-    found: set[str] = set()
-    raw, extended = code.co_code, 0
-    for at in range(0, len(raw), 2):
-        operation, number = raw[at], raw[at + 1] | extended
-        extended = number << 8 if operation == dis.EXTENDED_ARG else 0
-        if operation == _IMPORT:
-            found.add(code.co_names[number])
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            found |= imports_of(one)
-    return found
-
-
-def globals_of(code: CodeType) -> set[str]:
-    """Return the names that code, and code in it, looks up in its module."""
-    found: set[str] = set()
+def looked_up(code: CodeType) -> tuple[set[str], set[str]]:
+    """Return the names that code, and code in it, looks up in its module, and those of modules that it imports by a
+    statement, as they stand there."""
+    names: set[str] = set()
+    modules: set[str] = set()
     raw, extended = code.co_code, 0
     for at in range(0, len(raw), 2):
         operation, number = raw[at], raw[at + 1] | extended
         extended = number << 8 if operation == dis.EXTENDED_ARG else 0
         if operation in _LOADS:
-            found.add(code.co_names[number >> 1 if _HAS_FLAG and _LOADS[operation] else number])
+            names.add(code.co_names[number >> 1 if _HAS_FLAG and _LOADS[operation] else number])
+        elif operation == _IMPORT:
+            modules.add(code.co_names[number])
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            found |= globals_of(one)
-    return found
+            inner = looked_up(one)
+            names |= inner[0]
+            modules |= inner[1]
+    return names, modules
 
 
 def matches_classes(code: CodeType) -> bool:

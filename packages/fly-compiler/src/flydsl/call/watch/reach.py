@@ -44,7 +44,7 @@ from weakref import ReferenceType
 
 from . import states
 from .attributes import data_names, gets_attributes, own_attributes
-from .bytecode import WHOLE_MODULE, add_names, globals_of, imports_of, loads_global, matches_classes
+from .bytecode import WHOLE_MODULE, add_names, loads_global, looked_up, matches_classes
 from .foreign import is_foreign, is_foreign_class
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
 from .library import (
@@ -435,10 +435,11 @@ class Reach:
             self._guessed.add("__call__")
         self._texts |= {one for one in texts if one.isidentifier()}
         self.names |= names | self._texts
-        self._imports |= imports_of(code)
+        in_module, modules = looked_up(code)
+        self._imports |= modules
         known = self._globals.setdefault(id(namespace), (namespace, set()))[1]
         # A tensor that happens to be called as an attribute is (`fx.thread_idx.x`) is no global that the code reads.
-        known |= globals_of(code)
+        known |= in_module
         if not WHOLE_MODULE.isdisjoint(names):
             known |= self._texts | data_names(namespace)
         package = namespace.get("__package__") or ""

@@ -43,7 +43,7 @@ from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.arch import MULTIPROCESSORS
-from ..common.black_box import black_box_vector
+from ..common.black_box import black_box_in_loop
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from .online_softmax import NO_KEY, mask, raised, weights_in_turn
@@ -387,10 +387,6 @@ def compile_hopper_attention(
                     found = found + fx.gpu.shuffle_xor(found, 2 >> step)
                 return found
 
-            def here(value: Any) -> Any:
-                """The same Int32; what is computed of it is not held in registers through the loops."""
-                return black_box_vector(fx.Vector.from_elements([value]))[0]
-
             def begin_turn() -> None:
                 if fx.const_expr(config.turns):
                     fx.nvgpu.named_barrier(mine + _FIRST_BARRIER, 2 * WARPGROUP)
@@ -407,7 +403,7 @@ def compile_hopper_attention(
             def multiply_keys(scores: Any, stage_q: Any, stage: Any) -> None:
                 """S = Q K^T, a group of products."""
                 fx.nvgpu.warpgroup_fence(scores)
-                own = here(stage_q * consumers + mine)
+                own = black_box_in_loop(stage_q * consumers + mine)
                 for step in fx.range_constexpr(head_dim // 16):
                     fx.gemm(
                         qk.tiled_mma.set_value("accumulate", fx.Boolean(step > 0)),
@@ -549,7 +545,7 @@ def compile_hopper_attention(
                     fx.nvgpu.named_barrier(mine + _FIRST_BARRIER + consumers, WARPGROUP)
                     narrow = accumulators(head_dim, element)
                     narrow.store(output.load().to(element))
-                    putting = put.get_slice(here(lane))
+                    putting = put.get_slice(black_box_in_loop(lane))
                     rows_out = matrix(outputs, ROWS, consumers)[None, None, mine]
                     fx.copy(pair_atom, putting.retile(narrow), putting.partition_D(rows_out))
                     fx.nvgpu.fence_async_shared()

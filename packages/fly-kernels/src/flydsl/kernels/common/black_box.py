@@ -8,7 +8,7 @@ from typing import Any
 from .arch import architecture
 from .language import fx
 
-__all__ = ["black_box", "black_box_vector"]
+__all__ = ["black_box", "black_box_in_loop", "black_box_vector"]
 
 
 def _same_register() -> str:
@@ -23,6 +23,14 @@ def black_box(value: Any) -> Any:
     computed before the loop and held in registers through it.
     """
     return fx.rocdl.inline_asm.inline_asm("", _same_register(), [value], fx.Int32, side_effects=False)
+
+
+def black_box_in_loop(value: fx.Int32) -> fx.Int32:
+    """`black_box` that stays where it is, also in a loop that does not change the value.
+
+    What is computed from it is computed there, and not held in registers through the loop.
+    """
+    return fx.Int32(black_box_vector(fx.Vector.from_elements([value]))[0])
 
 
 def black_box_vector(values: fx.Vector) -> fx.Vector:

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..black_box import black_box_vector
+from ..black_box import black_box_in_loop, black_box_vector
 from ..language import fx
 from .instructions import PACK_BYTES
 from .lds_ways import BUFFERS
@@ -73,11 +73,11 @@ class QuadrantLoop:
         at_once = self.loop.threads // _CHUNKS
         half, packs, pack = self.loop.tile[operand] // _HALVES, (_CHUNKS, self.loop.steps), self.pack
         if shuffled:
-            shape = (16, at_once // 16), self.moves(operand), _HALVES
-            strides = (pack, 16 * row), row * at_once, row * half
-            return fx.make_layout((pack, packs, shape), (1, (16 * pack, 16 * pack * _CHUNKS), strides))
-        rows = (at_once, self.moves(operand), _HALVES), (row, row * at_once, row * half)
-        return fx.make_layout((pack, packs, rows[0]), (1, (pack, pack * _CHUNKS), rows[1]))
+            blocks = (16, at_once // 16), self.moves(operand), _HALVES
+            apart = (pack, 16 * row), row * at_once, row * half
+            return fx.make_layout((pack, packs, blocks), (1, (16 * pack, 16 * pack * _CHUNKS), apart))
+        shape, strides = (at_once, self.moves(operand), _HALVES), (row, row * at_once, row * half)
+        return fx.make_layout((pack, packs, shape), (1, (pack, pack * _CHUNKS), strides))
 
     def lds_chunks(self) -> int:
         """Packs of the upper half of A and one half of B, or of the others, of a step."""
@@ -187,11 +187,6 @@ class QuadrantLoop:
         return results
 
 
-def _anew(value: fx.Int32) -> fx.Int32:
-    """The value, from which addresses are made where they are used: a register for each of them would not be there."""
-    return fx.Int32(black_box_vector(fx.Vector.from_elements([value]))[0])
-
-
 class _Operand:
     """A or B of one thread: in memory, in LDS and in registers."""
 
@@ -229,13 +224,14 @@ class _Operand:
     def fetch(self, step: Any, buffer: int, half: int, late: int) -> None:
         """Bring a half of a step to LDS."""
         target = self._targets[_HALVES * buffer + late]
-        source = fx.make_view(fx.get_iter(self._source) + _anew(self._mine), self._source.layout)
+        source = fx.make_view(fx.get_iter(self._source) + black_box_in_loop(self._mine), self._source.layout)
         for move in range(self._moves):
             fx.copy(self._loads, source[None, step, move, half], target[None, move])
 
     def read(self, half: int, buffer: int, late: int, packs: Sequence[int]) -> None:
         """Bring some packs of the rows of a half from LDS to registers."""
-        first, room = _anew(self._first), self._rooms[_HALVES * buffer + late]
+        # Addresses are made where they are used: a register for each of them would not be there.
+        first, room = black_box_in_loop(self._first), self._rooms[_HALVES * buffer + late]
         for pack in packs:
             start = room + (first ^ (_GROUPS * self._pack * pack))
             rows = fx.make_view(start, fx.make_layout((self._pack, self._blocks), (1, _ROWS * self._row)))
