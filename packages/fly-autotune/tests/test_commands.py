@@ -110,6 +110,25 @@ def test_folders_databases_and_files_of_older_versions_are_merged(cache_folder, 
     assert sorted(one.config["BLOCK"] for one in Database(cache_folder).results()) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 100_000,
+        '{"a": ' * 100_000,
+        '[{"milliseconds": 1' + "0" * 400 + ', "function": "f", "config": {}, "measure": "", "found": "", "key": []}]',
+        '[{"milliseconds": 1, "function": "f", "config": {}, "measure": "", "found": "never", "key": []}]',
+        '[{"milliseconds": 1, "function": null, "config": {}, "measure": "", "found": "", "key": []}]',
+        '[{"milliseconds": 1, "function": "f", "config": {}, "measure": "", "found": "", "key": [1]}]',
+        "[7]",
+    ],
+    ids=["deep list", "deep object", "number", "time", "name", "key", "entry"],
+)
+def test_what_is_no_export_is_not_merged(cache_folder, tmp_path, content, capsys):
+    (tmp_path / "export.json").write_text(content)
+    assert main(["merge", str(tmp_path / "export.json")]) == 2
+    assert f"python -m flydsl.autotune: {tmp_path / 'export.json'}: " in capsys.readouterr().err
+
+
 def test_prune(tuned, cache_folder, bench, monkeypatch, capsys):
     database = Database(cache_folder)
     database.add([Result("kernel", database.results()[0].key, {"BLOCK": 1}, 1.0, "own")])

@@ -15,8 +15,9 @@ from contextlib import closing
 
 import pytest
 
-from flydsl.autotune import Config, autotune, schema
+from flydsl.autotune import Config, Search, autotune, schema
 from flydsl.autotune import database as database_module
+from flydsl.autotune.__main__ import main
 from flydsl.autotune.database import Database, Result, newest
 from flydsl.autotune.facts import facts_of
 from flydsl.autotune.results import EVALUATED
@@ -192,6 +193,15 @@ def test_changed_bytes_lose_nothing_and_change_nothing(full, seed):
         assert blocks(full) == list(range(COUNT))
 
 
+@pytest.mark.parametrize("place", [b"CREATE INDEX", b"by_function", b"CREATE TABLE mirror", b"INTEGER PRIMARY"])
+def test_a_schema_that_is_no_text_loses_nothing(full, place, caplog):
+    """SQLite quotes it in what it says, and Python cannot read that."""
+    content = full.path.read_bytes()
+    full.path.write_bytes(content.replace(place, place[:4] + b"\xa0" + place[5:]))
+    assert blocks(full) == list(range(COUNT))
+    assert "is damaged" in caplog.text
+
+
 def test_rows_outlive_the_first_page_with_all_that_they_say(full):
     digests = {one.digest for one in full.results()}
     content = bytearray(full.path.read_bytes())
@@ -305,24 +315,65 @@ def test_numbers_that_json_does_not_have(database, bench, value):
         assert autotune(configs, key=["n"], do_bench=bench)(kernel)(3) == 2
 
 
-@pytest.mark.parametrize("config", [{"BLOCK": float("nan")}, ["BLOCK"], {"num_warps": 0}, 7])
-def test_rows_of_another_program_that_are_no_configurations(database, bench, config):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config": {"BLOCK": float("nan")}}, {"config": ["BLOCK"]}, {"config": {"num_warps": 0}}, {"config": 7},
+        {"found": "2999-01-01T00:00:00.000000+00:00"}, {"found": "9999-12-31T23:59:59.999999+00:00"},
+        {"found": "tomorrow"}, {"found": "2026-01-01"}, {"milliseconds": "fast"}, {"milliseconds": float("inf")},
+        {"milliseconds": 1 << 62}, {"key": "[1, [2]]"}, {"key": '"text"'}, {"key": "[ ]"}, {"measure": b"own"},
+        {"function": b"kernel"}, {"function": "f" * 250}, {"function": ""}, {"error": 5, "role": EVALUATED},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_rows_of_another_program_that_are_no_findings(database, bench, changes, capsys):
     """With right checksums: as a database that was merged or copied may have them."""
     tuned = autotune(lambda n: [Config(BLOCK=1), Config(BLOCK=2)], key=["n"], do_bench=bench)(a_kernel(bench))
-    key, text = json.dumps(list(tuned._make_key((3,), {}))), json.dumps(config)
-    columns = ("kernel", key, text, 1.0, "own", "2999-01-01T00:00:00.000000+00:00")
-    digest = hashlib.sha256("\0".join(map(str, columns)).encode()).hexdigest()
+    row = {
+        "function": "kernel", "key": json.dumps(list(tuned._make_key((3,), {}))), "config": {"BLOCK": 1},
+        "milliseconds": 1.0, "measure": "unknown", "found": "2025-01-01T00:00:00.000000+00:00", "role": "best",
+        "error": "", **changes,
+    }  # fmt: skip
+    row["config"] = json.dumps(row["config"], separators=(",", ":"))
     database.add([result(1)])
-    with sqlite3.connect(database.path) as connection:
-        connection.execute(
-            "INSERT INTO result (function, key, config, milliseconds, measure, found, digest) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*columns, digest),
-        )
-    connection.close()
+    with closing(sqlite3.connect(database.path)) as connection:
+        places = ", ".join("?" * len(row))
+        connection.execute(f"INSERT INTO result (digest, {', '.join(row)}) VALUES ('', {places})", (*row.values(),))
+        stored = connection.execute(
+            f"SELECT {', '.join(row)} FROM result WHERE digest = ''"
+        ).fetchone()  # as its types are
+        *columns, role, error = stored
+        parts = (*columns, *(() if (role, error) == ("best", "") else (role, error)))
+        digest = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+        connection.execute("UPDATE result SET digest = ? WHERE digest = ''", (digest,))
+        connection.commit()
+    for forced in ("0", "1", "0"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("FLYDSL_AUTOTUNE", forced)
+            again = autotune(lambda n: [Config(BLOCK=1), Config(BLOCK=2)], key=["n"], do_bench=bench)(a_kernel(bench))
+            assert again(3) in (1, 2)
+    assert again(3) == 2
+    assert 1 in blocks(database)
+    for words in (["show", "--all", "--evaluated"], ["export", "--all"], ["prune", "--older-than", "1", "--dry-run"]):
+        assert main(words) == 0, capsys.readouterr().err
+
+
+def test_texts_that_are_no_unicode_are_kept(database, bench):
+    """An argument and the message of a failure may have a file's name in them, and its bytes."""
+
+    def kernel(name, BLOCK):
+        bench.last = BLOCK
+        if BLOCK == 1:
+            raise OSError(2, "no such file", name)
+        return BLOCK
+
+    search = Search([Config(BLOCK=1), Config(BLOCK=2)])
     for _ in range(2):
-        again = autotune(lambda n: [Config(BLOCK=1), Config(BLOCK=2)], key=["n"], do_bench=bench)(a_kernel(bench))
-        assert again(3) == 2
+        assert autotune(search, key=["name"], do_bench=bench)(kernel)("data-\udcff") == 2
+    assert len(bench.calls) == 1
+    evaluated = {one.config["BLOCK"]: one.error for one in database.results("kernel", [EVALUATED])}
+    assert "data-" in evaluated[1]
+    assert main(["show", "--evaluated"]) == 0
 
 
 def test_names_that_are_no_parameters_are_not_used(database, bench):
@@ -429,6 +480,17 @@ def test_a_file_that_others_may_write_to_is_not_used(full):
     full.path.chmod(0o666)
     with pytest.raises(OSError, match="others may write to"):
         full.results("kernel")
+
+
+def test_a_json_file_that_others_may_write_to_is_not_used(database, caplog):
+    database.folder.mkdir(mode=0o700)
+    database.file_of("kernel").write_text(json.dumps(as_file([1])))
+    database.file_of("kernel").chmod(0o666)
+    assert blocks(database) == []
+    assert f"others may write to {database.file_of('kernel')}" in caplog.text
+    database.file_of("kernel").chmod(0o644)
+    os.utime(database.file_of("kernel"))
+    assert blocks(database) == [1]
 
 
 def test_a_folder_that_can_only_be_read(full, monkeypatch):

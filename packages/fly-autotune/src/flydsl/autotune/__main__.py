@@ -103,7 +103,7 @@ def _results_of(source: Path) -> list[Result]:
         raise ValueError(f"{source}: neither a folder with a database nor a JSON file")
     try:
         content = json.loads(read_file(source))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         found = mirror.read(source)  # of a damaged file of a function, what is whole
         if not found:
             raise ValueError(f"{source}: not JSON: {error}") from None
@@ -121,7 +121,7 @@ def _result_of(entry: Any, source: Path) -> Result:
         result = Result(key=tuple(entry["key"]), **{name: entry[name] for name in names}, **more)
         if Result.of_row(result.row()) == result:
             return result
-    except (KeyError, TypeError, ValueError, sqlite3.Error):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError, sqlite3.Error):
         pass
     raise ValueError(f"{source}: an entry is not what `export` writes: {str(entry)[:200]}")
 

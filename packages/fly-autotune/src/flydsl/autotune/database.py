@@ -174,6 +174,11 @@ class Database:
 
     def _unknown(self, function: str, known: Iterable[Result]) -> list[Result]:
         """Findings of the JSON file for keys that have none; their time is before all others."""
+        try:
+            _check_file(self.file_of(function))
+        except UntrustedError as error:
+            _log.warning("autotune: a file of results is not read: %s", error)
+            return []
         keys = {one.key for one in known if one.function == function and one.role == BEST}
         read = mirror.read(self.file_of(function))
         return [Result(function, key, config) for key, config in read.items() if key not in keys]
@@ -261,6 +266,8 @@ class Database:
                         connection.backup(copy)
                         migrate(copy)
                         yield copy
+        except UnicodeDecodeError as error:  # what SQLite says of the damage quotes the bytes
+            raise DamagedError(str(error)) from error
         except sqlite3.DatabaseError as error:
             if self._is_damage(error):
                 raise DamagedError(str(error)) from error
@@ -378,7 +385,10 @@ def _salvaged(path: Path) -> list[Result]:
         first[28:32] = (len(content) // PAGE).to_bytes(4, "big")  # pages of the file
         copy.write_bytes(first + content[PAGE:])
         for one, order in itertools.product((path, copy), ("ASC", "DESC")):
-            with suppress(sqlite3.Error), closing(sqlite3.connect(one, isolation_level=None)) as connection:
+            with (
+                suppress(sqlite3.Error, UnicodeDecodeError),
+                closing(sqlite3.connect(one, isolation_level=None)) as connection,
+            ):
                 connection.text_factory = lambda text: text.decode(errors="replace")
                 for row in connection.execute(f"SELECT {COLUMNS} FROM result NOT INDEXED ORDER BY id {order}"):
                     with suppress(DamagedError):

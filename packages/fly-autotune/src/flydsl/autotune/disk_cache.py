@@ -89,7 +89,8 @@ class DiskCache:
 
     def add_evaluation(self, key: Key, config: Config, milliseconds: float | None, measure: str, error: str) -> None:
         """Write what one configuration took, or why it failed (None)."""
-        self._add(Result(self._name, key, config.to_dict(), milliseconds, measure, role=EVALUATED, error=error))
+        text = error.encode(errors="backslashreplace").decode()  # a file's name in it may be no Unicode
+        self._add(Result(self._name, key, config.to_dict(), milliseconds, measure, role=EVALUATED, error=text))
 
     def _add(self, result: Result) -> None:
         database = self._database

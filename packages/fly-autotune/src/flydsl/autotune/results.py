@@ -6,9 +6,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import MAXYEAR, datetime, timedelta
 from typing import Any
 
 from .facts import facts_of
@@ -26,6 +28,10 @@ ROLES = (BEST, EVALUATED)
 COLUMNS = "function, key, config, milliseconds, measure, found, digest, role, error"
 """Those that a finding is made of; the others only say what is in the key."""
 DERIVED = "source, toolchain, architecture, device, model, shape, shape_class"
+
+
+_LONGEST_NAME = 200
+"""Bytes of a function's name, which is also that of its JSON file."""
 
 
 class DamagedError(sqlite3.DatabaseError):
@@ -74,16 +80,32 @@ class Result:
     def derived(self) -> tuple[str, ...]:
         """The values of `DERIVED`."""
         said = facts_of(self.key)
-        return (
+        texts = (
             said.source, said.toolchain, said.architecture, said.device, said.model, said.shape, said.shape_class,
         )  # fmt: skip
+        # An argument may be a text that is no Unicode, such as a file's name; `key` has it in JSON's escapes.
+        return tuple(one.encode(errors="backslashreplace").decode() for one in texts)
+
+    def _is_finding(self) -> bool:
+        """Whether each value is of the kind that the class says: whoever reads it may rely on that."""
+        texts = (self.function, self.measure, self.found, self.error, *self.key)
+        return (
+            all(isinstance(one, str) for one in texts)
+            and 0 < len(self.function.encode()) <= _LONGEST_NAME
+            and "\0" not in self.function
+            and isinstance(self.config, dict)
+            and (self.milliseconds is None or math.isfinite(self.milliseconds))
+            and _is_time(self.found)
+        )
 
     @staticmethod
     def of_row(row: tuple[Any, ...]) -> Result:
         """The inverse of `row`; a row that version 1 wrote has no role and no error.
 
+        A right hash is not enough: another program may have written it, or somebody an export that was merged.
+
         Raises:
-            DamagedError: it is not what was written.
+            DamagedError: it is not what was written, or no finding.
         """
         *columns, digest, role, error = row
         role, error = BEST if role is None else role, "" if error is None else error
@@ -93,11 +115,20 @@ class Result:
                 result = Result(
                     function, tuple(_JSON.decode(key)), _JSON.decode(config), milliseconds, measure, found, role, error
                 )
-                result.__dict__["digest"] = digest  # it was just computed
-                return result
-        except (TypeError, ValueError, RecursionError):
+                if result._is_finding() and result._columns() == tuple(columns):
+                    result.__dict__["digest"] = digest  # it was just computed
+                    return result
+        except (TypeError, ValueError, OverflowError, RecursionError):
             pass
         raise DamagedError("a row is not what was written")
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text is a time as `found` has it, or none. The last year is left out: something may come behind it."""
+    if not text:
+        return True
+    time = datetime.fromisoformat(text)
+    return time.utcoffset() == timedelta(0) and time.year < MAXYEAR and time.isoformat(timespec="microseconds") == text
 
 
 def _digest(columns: Iterable[Any], role: str, error: str) -> str:
