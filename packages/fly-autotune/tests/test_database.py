@@ -202,6 +202,16 @@ def test_a_schema_that_is_no_text_loses_nothing(full, place, caplog):
     assert "is damaged" in caplog.text
 
 
+def test_a_header_that_forbids_to_write_is_healed(full, caplog):
+    """Readers do not see it; without this no result would be kept any more."""
+    content = bytearray(full.path.read_bytes())
+    content[18] = 3  # the version of the format for writers: 1 or 2
+    full.path.write_bytes(content)
+    full.add([result(COUNT)])
+    assert blocks(full) == list(range(COUNT + 1))
+    assert "is damaged (attempt to write a readonly database)" in caplog.text
+
+
 def test_rows_outlive_the_first_page_with_all_that_they_say(full):
     digests = {one.digest for one in full.results()}
     content = bytearray(full.path.read_bytes())

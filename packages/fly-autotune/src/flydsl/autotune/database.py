@@ -314,6 +314,7 @@ class Database:
         try:
             with self._connection(make=True) as connection:
                 all(_rows(connection, None))
+                connection.execute("DELETE FROM result WHERE 0")  # a bit of the header may forbid to write
             return  # another process was faster
         except DamagedError as damage:
             reason = damage
