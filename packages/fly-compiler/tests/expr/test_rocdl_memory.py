@@ -40,6 +40,25 @@ def test_transposed_reads():
         rocdl.asyncmark()
 
 
+def test_waits_for_copies_are_for_places_in_lds():
+    with kernel(TENSOR, arch="gfx950") as k:
+        room = fx.SharedAllocator()
+        first, second = (room.allocate(fx.Array[fx.Float16, 64]).peek().ptr for _ in range(2))
+        rocdl.wait_for_copies(first, fx.make_view(second, fx.make_layout(64, 1)))
+        assert k.count("fly.wait_for_copies") == 2
+        rocdl.barrier_after_copies(first)
+        assert k.count("fly.wait_for_copies") == 3
+        assert k.count("rocdl.s.barrier") == 1
+        with pytest.raises(ValueError, match="is for memory in LDS, not for global memory"):
+            rocdl.wait_for_copies(fx.Tensor(k.args[0]))
+        with pytest.raises(TypeError, match="takes pointers or tensors in LDS, got 3"):
+            rocdl.wait_for_copies(3)
+        with pytest.raises(ValueError, match="there is none"):
+            rocdl.wait_for_copies()
+    with kernel(arch="gfx1201"), pytest.raises(ValueError, match="wait_for_copies needs"):
+        rocdl.wait_for_copies(first)
+
+
 def test_padding_codes():
     assert tdm_ops.compute_padding_encoding(64, 8) == (4, 3)
     assert tdm_ops.compute_padding_encoding(32, 4, 32) == (4, 3)

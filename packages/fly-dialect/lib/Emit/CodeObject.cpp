@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fly/Emit/CodeObject.h"
 #include "AMDGPUTarget.h"
+#include "CheckCopyWaits.h"
 #include "DeviceCompiler.h"
 #include "DivergentValues.h"
 #include "KernelResources.h"
@@ -223,6 +224,8 @@ FailureOr<CodeObject> fly::emitCodeObject(Operation *gpuModule, const CodeObject
   if (!machine)
     return gpuModule->emitError(llvm::toString(machine.takeError()));
 
+  if (failed(checkCopyWaits(gpuModule, options.chip)))
+    return failure();
   foldDynamicImmediates(gpuModule);
   adoptLoopAnnotations(gpuModule);
   offsetSwizzledAddresses(gpuModule);

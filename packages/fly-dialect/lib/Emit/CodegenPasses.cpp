@@ -19,11 +19,14 @@ struct Insertion {
 };
 
 constexpr Insertion insertions[] = {
+    // It knows which accesses are of which variable of LDS, and says so in alias scopes.
+    {"amdgpu-lower-module-lds", createNumberCopyWaitsPass},
     // It would merge the pieces of long blocks, and the vectorizer follows it.
     {"codegenprepare", createCutLongBlocksPass},
     {"codegenprepare", createKeepConvergentProductsPass},
     // The SDWA peephole follows it.
     {"si-load-store-opt", createSplitSignedByteShiftsPass},
+    {"si-memory-legalizer", createCountCopyWaitsPass},
     {"si-memory-legalizer", createFirmUpWaitsPass},
     {"si-insert-waitcnts", createRemoveIdleWaitsPass},
 };

@@ -31,6 +31,25 @@ void insertCodegenPasses();
 llvm::Pass *createFirmUpWaitsPass();
 llvm::Pass *createRemoveIdleWaitsPass();
 
+/// Compute the waits of software pipelines for loads straight to LDS.
+///
+/// A program says what it waits for, not how many operations may stay outstanding: an inline
+/// assembly "fly.wait_for_copies", with side effects, whose one operand points to LDS, waits until
+/// the loads of this wave to the LDS variable that the operand lies in have arrived, and for
+/// nothing else. Such a wait is one of vmcnt, which counts all vector memory operations in the
+/// order in which they were issued: their number behind the youngest of those loads.
+///  - When variables of LDS have got their places and alias scopes, the assembly becomes an
+///    S_WAITCNT that carries the number of the scope that it waits for, and what the hardware would
+///    read of it waits for everything.
+///  - When all instructions have their places, spills included, the operations behind are counted,
+///    on all paths, back edges too; the least number of them is written. Where no such load is
+///    outstanding, the wait goes.
+/// Loads of which it is not known where they write count for every wait. Which waits cannot be
+/// computed says `checkCopyWaits`, before LLVM.
+inline constexpr char copyWaitText[] = "fly.wait_for_copies";
+llvm::Pass *createNumberCopyWaitsPass();
+llvm::Pass *createCountCopyWaitsPass();
+
 /// Keeps the time that code generation takes linear in the length of straight code.
 ///
 /// LLVM's load and store vectorizer takes time squared in the accesses of a block, its machine

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/Metadata.h"
 #include "llvm/TargetParser/TargetParser.h"
 
 #include <algorithm>
@@ -71,8 +72,9 @@ struct WaitcntLayout {
 /// What a wait waits for.
 struct Wait {
   SmallVector<Bound, 2> bounds;
-  bool loadsToLds = false; ///< all loads straight to LDS
-  bool more = false;       ///< something that is not counted here
+  bool loadsToLds = false;       ///< all loads straight to LDS
+  std::optional<unsigned> group; ///< those of one of the `CopyGroups`
+  bool more = false;             ///< something that is not counted here
 
   /// The wait that `instruction` is, or nothing.
   static std::optional<Wait> read(const MachineInstr &instruction);
@@ -93,6 +95,9 @@ std::optional<Wait> Wait::read(const MachineInstr &instruction) {
     wait.loadsToLds = true;
     return wait;
   }
+  wait.group = CopyGroups::groupOf(instruction);
+  if (wait.group)
+    return wait;
   uint64_t operand = 0;
   for (const MachineOperand &candidate : instruction.explicit_operands())
     if (candidate.isImm())
@@ -131,8 +136,10 @@ std::optional<Wait> Wait::read(const MachineInstr &instruction) {
 /// What an instruction adds to the counters.
 struct Issue {
   Counters counters = 0;
-  bool several = false; ///< more than one, or in no order
+  bool several = false; ///< more than one
   bool loadToLds = false;
+  /// Whether what was issued before it completes before it.
+  bool inOrder = true;
 };
 
 Issue issueOf(const MachineInstr &instruction) {
@@ -169,22 +176,38 @@ Issue issueOf(const MachineInstr &instruction) {
       name.starts_with("SCRATCH_"))
     return {vector, /*several=*/false, /*loadToLds=*/name.contains("_LDS")};
   if (name.starts_with("FLAT_"))
-    return {Counters(vector | only(Counter::Lds))};
+    // What turns out to be LDS is back early.
+    return {Counters(vector | only(Counter::Lds)), /*several=*/false, /*loadToLds=*/false,
+            /*inOrder=*/false};
   if (name.starts_with("IMAGE_"))
     return {Counters(vector | vectorLoads)};
   return touchesMemory ? anything : Issue();
 }
 
+using Youngest = std::optional<uint8_t>;
+
+/// Calls `update` for all numbers of `state` that count what was issued after loads to LDS.
+void forEachYoungest(State &state, function_ref<void(Youngest &)> update) {
+  update(state.youngestLoadToLds);
+  for (Youngest &youngest : state.youngestOfGroup)
+    update(youngest);
+}
+
 void apply(State &state, const Wait &wait) {
   auto bound = [&](Counter counter, uint8_t count) {
     state.outstanding[counter] = std::min(state.outstanding[counter], count);
-    if (counter == Counter::Load && state.youngestLoadToLds && count <= *state.youngestLoadToLds)
-      state.youngestLoadToLds.reset();
+    if (counter == Counter::Load)
+      forEachYoungest(state, [&](Youngest &youngest) {
+        if (youngest && count <= *youngest)
+          youngest.reset();
+      });
   };
   for (auto [counter, count] : wait.bounds)
     bound(counter, count);
   if (wait.loadsToLds && state.youngestLoadToLds)
     bound(Counter::Load, *state.youngestLoadToLds);
+  if (wait.group && state.youngestOfGroup[*wait.group])
+    bound(Counter::Load, *state.youngestOfGroup[*wait.group]);
 }
 
 void apply(State &state, const Issue &issue, unsigned generation) {
@@ -194,18 +217,12 @@ void apply(State &state, const Issue &issue, unsigned generation) {
     if (counters >> index & 1)
       state.outstanding[index] =
           issue.several ? many : std::min<uint8_t>(state.outstanding[index] + 1, many);
-  if (issue.loadToLds)
-    state.youngestLoadToLds = 0;
-  else if (state.youngestLoadToLds && (counters & only(Counter::Load)) && !issue.several)
-    // Not more than vmcnt can hold.
-    state.youngestLoadToLds = std::min<uint8_t>(*state.youngestLoadToLds + 1, many - 2);
-}
-
-void step(State &state, const MachineInstr &instruction, unsigned generation) {
-  if (std::optional<Wait> wait = Wait::read(instruction))
-    apply(state, *wait);
-  else
-    apply(state, issueOf(instruction), generation);
+  if (!(counters & only(Counter::Load)) || issue.several || !issue.inOrder)
+    return;
+  forEachYoungest(state, [&](Youngest &youngest) {
+    if (youngest) // Not more than vmcnt can hold.
+      youngest = std::min<uint8_t>(*youngest + 1, many - 2);
+  });
 }
 
 } // namespace
@@ -229,17 +246,39 @@ bool State::join(const State &other) {
     youngestLoadToLds = other.youngestLoadToLds;
     changed = true;
   }
+  for (auto [mine, others] : zip_equal(youngestOfGroup, other.youngestOfGroup))
+    if (others && (!mine || *others < *mine)) {
+      mine = others;
+      changed = true;
+    }
   return changed;
 }
 
-OutstandingOperations::OutstandingOperations(MachineFunction &function) : function(function) {
+void OutstandingOperations::step(State &state, const MachineInstr &instruction) const {
+  if (std::optional<Wait> wait = Wait::read(instruction)) {
+    apply(state, *wait);
+    return;
+  }
+  Issue issue = issueOf(instruction);
+  apply(state, issue, generation);
+  if (!issue.loadToLds)
+    return;
+  state.youngestLoadToLds = 0;
+  for (auto [group, youngest] : enumerate(state.youngestOfGroup))
+    if (groups.mayWrite(instruction, group))
+      youngest = 0;
+}
+
+OutstandingOperations::OutstandingOperations(MachineFunction &function)
+    : function(function), groups(CopyGroups::of(function.getFunction())),
+      generation(generationOf(function)) {
   onEntry.resize(function.getNumBlockIDs());
   State first;
+  first.youngestOfGroup.resize(groups.scopes.size());
   if (function.getFunction().getCallingConv() != CallingConv::AMDGPU_KERNEL)
     first.outstanding.fill(many); // of the caller
   onEntry[function.front().getNumber()] = first;
 
-  const unsigned generation = generationOf(function);
   ReversePostOrderTraversal<MachineFunction *> order(&function);
   bool changed = true;
   while (changed) {
@@ -247,7 +286,7 @@ OutstandingOperations::OutstandingOperations(MachineFunction &function) : functi
     for (MachineBasicBlock *block : order) {
       State state = *onEntry[block->getNumber()];
       for (const MachineInstr &instruction : block->instrs())
-        step(state, instruction, generation);
+        step(state, instruction);
       for (MachineBasicBlock *successor : block->successors()) {
         std::optional<State> &next = onEntry[successor->getNumber()];
         if (!next) {
@@ -262,7 +301,6 @@ OutstandingOperations::OutstandingOperations(MachineFunction &function) : functi
 }
 
 void OutstandingOperations::visit(function_ref<void(MachineInstr &, const State &)> visitor) {
-  const unsigned generation = generationOf(function);
   for (MachineBasicBlock &block : function) {
     const std::optional<State> &entry = onEntry[block.getNumber()];
     if (!entry)
@@ -270,9 +308,54 @@ void OutstandingOperations::visit(function_ref<void(MachineInstr &, const State 
     State state = *entry;
     for (MachineInstr &instruction : block.instrs()) {
       visitor(instruction, state);
-      step(state, instruction, generation);
+      step(state, instruction);
     }
   }
+}
+
+bool fly::isLoadToLds(const MachineInstr &instruction) { return issueOf(instruction).loadToLds; }
+
+constexpr StringLiteral groupsName = "fly.copy_groups";
+
+CopyGroups CopyGroups::of(const Function &function) {
+  CopyGroups groups;
+  if (const MDNode *all = function.getMetadata(groupsName))
+    for (const MDOperand &scopes : all->operands())
+      groups.scopes.push_back(cast_or_null<MDNode>(scopes.get()));
+  return groups;
+}
+
+void CopyGroups::attach(Function &function) const {
+  SmallVector<Metadata *> all;
+  for (const MDNode *group : scopes)
+    all.push_back(const_cast<MDNode *>(group));
+  function.setMetadata(groupsName, MDNode::get(function.getContext(), all));
+}
+
+bool CopyGroups::mayWrite(const MachineInstr &load, unsigned group) const {
+  const MDNode *waited = scopes[group];
+  bool known = false;
+  for (const MachineMemOperand *operand : load.memoperands()) {
+    if (!operand->isStore())
+      continue;
+    const MDNode *written = operand->getAAInfo().Scope;
+    if (!waited || !written || any_of(written->operands(), [&](const MDOperand &scope) {
+          return is_contained(waited->operands(), scope);
+        }))
+      return true;
+    known = true;
+  }
+  return !known;
+}
+
+std::optional<unsigned> CopyGroups::groupOf(const MachineInstr &wait) {
+  if (wait.getNumExplicitOperands() != 1 || !wait.getOperand(0).isImm() ||
+      nameOf(wait) != "S_WAITCNT")
+    return std::nullopt;
+  const auto number = static_cast<uint64_t>(wait.getOperand(0).getImm()) >> 16 & most;
+  if (number == 0)
+    return std::nullopt;
+  return number - 1;
 }
 
 int64_t fly::encodeVmcnt(const MachineFunction &function, unsigned count) {

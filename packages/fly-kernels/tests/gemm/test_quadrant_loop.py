@@ -118,14 +118,18 @@ def test_what_it_cannot_be_is_refused(change):
 
 
 @pytest.mark.parametrize("wait", ["loads", "reads"])
-def test_a_wait_that_is_too_short_is_found(arch, monkeypatch, wait):
+def test_a_wait_that_is_missing_is_found(arch, monkeypatch, wait):
     """The sanitizers see each: a load that is waited for too late, and a read that may still be under way."""
-    s_waitcnt = quadrant_loop.fx.rocdl.s_waitcnt
+    rocdl = quadrant_loop.fx.rocdl
 
-    def short(vmcnt, lgkmcnt):
-        s_waitcnt(vmcnt=vmcnt + 4) if wait == "loads" else s_waitcnt(vmcnt=vmcnt, lgkmcnt=8)
+    def without(*places):
+        if wait == "loads":
+            rocdl.s_waitcnt(lgkmcnt=0)
+        else:
+            rocdl.wait_for_copies(*places)
+        rocdl.s_barrier()
 
-    monkeypatch.setattr(quadrant_loop.fx.rocdl, "s_waitcnt", short)
+    monkeypatch.setattr(rocdl, "barrier_after_copies", without)
     problem = Problem(256, 256, 512, "bf16", "bf16", arch=arch, seed=4)
     kernel = compile_gemm(N=256, K=512, config=GemmConfig(256, 256, 64), in_dtype="bf16", out_dtype="bf16")
     empty = torch.empty(0)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .buffer import make_buffer_tensor as make_buffer_tensor
     from .buffer import s_buffer_load as s_buffer_load
     from .copy_ops import *  # noqa: F403
+    from .copy_waits import barrier_after_copies as barrier_after_copies
+    from .copy_waits import wait_for_copies as wait_for_copies
     from .intrinsic import call_intrinsic as call_intrinsic
     from .lanes import *  # noqa: F403
     from .memory import *  # noqa: F403
@@ -44,6 +46,9 @@ _NAMES: dict[str, str] = {
         BufferCopyLDS128b BufferLoadAsyncLDS BufferLoadAsyncLDS32b BufferLoadAsyncLDS96b BufferLoadAsyncLDS128b
         GlobalLoadAsyncLDS GlobalLoadAsyncLDS32b GlobalLoadAsyncLDS96b GlobalLoadAsyncLDS128b LDSReadTrans
         LDSReadTrans4_64b LDSReadTrans6_96b LDSReadTrans8_64b LDSReadTrans16_64b
+    """,
+    "copy_waits": """
+        barrier_after_copies wait_for_copies
     """,
     "intrinsic": """
         call_intrinsic

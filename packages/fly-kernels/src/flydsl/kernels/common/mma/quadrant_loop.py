@@ -104,7 +104,6 @@ class QuadrantLoop:
         sums.fill(0)
         atom, packs = loop.large_atom()
         products = rows * columns * (_PACKS // packs)
-        loads = self.moves(0) + self.moves(1)
 
         def multiply(upper: int, first: int) -> None:
             for block in range(0, _PACKS, packs):
@@ -114,13 +113,9 @@ class QuadrantLoop:
                         each = of_b.of_block(first, n, block, packs), of_a.of_block(upper, m, block, packs)
                         fx.gemm(atom, total, *each, total)
 
-        def meet(later: int) -> None:
-            """Wait for all waves, and for what came before the last `later` halves of both operands."""
-            fx.rocdl.s_waitcnt(vmcnt=later * loads, lgkmcnt=0)
-            # No access crosses; a barrier of the memory model would wait for all that is on its way to LDS.
-            fx.memory_fence(syncscope="wavefront", ordering=fx.AtomicOrdering.AcqRel)
-            fx.rocdl.s_barrier()
-            fx.memory_fence(syncscope="wavefront", ordering=fx.AtomicOrdering.AcqRel)
+        def meet(buffer: int, late: int) -> None:
+            """Wait for all waves, and for the halves of both operands that go to a room."""
+            fx.rocdl.barrier_after_copies(lds[_HALVES * buffer + late])
 
         def fetch(now: Any, late: int, *operands: int) -> None:
             halves = late, now.phase % _HALVES ^ late  # of B a step begins with the one of its number
@@ -140,12 +135,12 @@ class QuadrantLoop:
                     fetch(now, 0, 0, 1)
                     fetch(now, 1, 0, 1)
                 if fx.const_expr(now.has(1)):
-                    meet(1 + 2 * now.has(2))
+                    meet(there, 0)
                     of_a.read(0, there, 0, range(_PACKS))
                     of_b.read(first ^ 1, there, 0, range(_PACKS))
                 fx.rocdl.sched_barrier(0)
                 return
-            meet(2 * now.has(1))
+            meet(here, 1)
             if fx.const_expr(now.has(2)):
                 fetch(now, 0, 0)
             of_b.read(first ^ 1, here, 1, range(_PACKS))
@@ -158,7 +153,7 @@ class QuadrantLoop:
             multiply(0, first ^ 1)
             order(_PACKS // 2 * rows, self.moves(1) * now.has(2))
             if fx.const_expr(now.has(1)):
-                meet(1 + now.has(2))
+                meet(there, 0)
                 if fx.const_expr(now.has(2)):
                     fetch(now, 1, 0)
                 of_a.read(0, there, 0, range(_PACKS // 2))
