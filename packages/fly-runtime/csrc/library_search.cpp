@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <mutex>
 #include <strings.h>
+#include <sys/stat.h>
 
 namespace flydsl::runtime {
 
@@ -185,6 +186,15 @@ bool usable(const DeviceApi &api, Policy wanted, int &deviceCount, std::string &
   return true;
 }
 
+// Why a path is not opened: the loader would wait at a FIFO for somebody who writes to it.
+const char *refusal(const std::string &path) {
+  struct stat facts;
+  if (path.find('/') == std::string::npos || stat(path.c_str(), &facts) != 0 ||
+      S_ISREG(facts.st_mode))
+    return nullptr; // a name the loader looks for; what is wrong with others it says itself
+  return S_ISDIR(facts.st_mode) ? "it is a folder" : "it is no regular file";
+}
+
 bool run_step(const Step &step, Policy wanted, SearchResult &result) {
   const Candidates candidates = step.candidates();
   if (candidates.paths.empty()) {
@@ -192,6 +202,10 @@ bool run_step(const Step &step, Policy wanted, SearchResult &result) {
     return false;
   }
   for (const std::string &path : candidates.paths) {
+    if (const char *why = refusal(path)) {
+      result.attempts.push_back({step.name, path, why});
+      continue;
+    }
     void *handle = dlopen(path.c_str(), step.dlopenFlags);
     if (handle == nullptr) {
       const char *why = dlerror(); // null for RTLD_NOLOAD

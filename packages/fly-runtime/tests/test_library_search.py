@@ -156,6 +156,15 @@ def test_settings_that_cannot_work(python: Python, doubles: Path, settings: dict
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("variable", ["FLYDSL_HIP_LIBRARY", "FLYDSL_CUDA_LIBRARY"])
+def test_nobody_waits_at_what_is_no_file(python: Python, tmp_path: Path, variable: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path, why in ((tmp_path / "fifo", "it is no regular file"), (tmp_path, "it is a folder")):
+        done = python("from flydsl import runtime; runtime.current_device()", **{variable: str(path)})
+        assert done.returncode == 1
+        assert f"{variable}: {path}: {why}" in done.stderr
+
+
 def test_a_failed_search_is_not_remembered(python: Python, doubles: Path) -> None:
     code = f"""
 import os

@@ -161,7 +161,7 @@ def test_files_of_another_user(sealed: Path) -> None:
         load_artifact(sealed)
 
 
-@pytest.mark.parametrize("read", [read_note, load_artifact])
+@pytest.mark.parametrize("read", [read_note, load_artifact, seal_artifact])
 def test_what_is_no_regular_file(tmp_path: Path, read: Callable[[Any], object]) -> None:
     fifo, link = tmp_path / "fifo.so", tmp_path / "link.so"
     os.mkfifo(fifo)

@@ -86,10 +86,11 @@ def _verify(file: _elf.ElfFile, section: _elf.Section, note: dict[str, Any]) -> 
 def seal_artifact(path: str | os.PathLike[str]) -> None:
     """Write the hash of a new artifact into its note, which has `NO_HASH` there.
 
-    Raises ArtifactError for a file that is no such artifact, OSError when it cannot be written.
+    Raises ArtifactError for a file that is no such artifact or cannot be read, OSError when it cannot be written.
     """
     target = Path(path)
-    data = target.read_bytes()
+    with _file.opened(target) as found:
+        data = found.data
     file = _elf.parse_elf(target, data)
     section = file.sections.get(SECTION)
     if section is None:
