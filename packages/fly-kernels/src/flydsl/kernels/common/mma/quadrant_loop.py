@@ -12,7 +12,9 @@ so those of one step ahead come late. LDS has room for two steps only, but not a
 
 A half goes to where the same half of step t was, one and a half steps before it is read. At the first and the third
 quadrant all waves meet; by then what they read next is there, and nobody reads any more what is written next. Halves of
-B change places from step to step, so that the one which is read in the fourth quadrant is not multiplied there.
+B change places from step to step, so that the one which is read in the fourth quadrant is not multiplied there. In a
+quadrant the reads come first and the loads among the later products: what all waves ask L1 for at once, right behind a
+barrier, holds both waves of a SIMD up.
 
 The matrix instruction is 32 x 32: its 16 sums stay where they are from one product to the next (LLVM ties them), while
 the 4 of 16 x 16 wander, and need room for that. A row of a step is 8 packs of 16 bytes. Pack c of row r stands at
@@ -141,29 +143,29 @@ class QuadrantLoop:
                 fx.rocdl.sched_barrier(0)
                 return
             meet(here, 1)
-            if fx.const_expr(now.has(2)):
-                fetch(now, 0, 0)
             of_b.read(first ^ 1, here, 1, range(_PACKS))
             of_a.read(1, here, 1, range(_PACKS // 2))
+            if fx.const_expr(now.has(2)):
+                fetch(now, 0, 0)
             multiply(0, first)
             order(_PACKS * columns + _PACKS // 2 * rows, self.moves(0) * now.has(2))
+            of_a.read(1, here, 1, range(_PACKS // 2, _PACKS))
             if fx.const_expr(now.has(2)):
                 fetch(now, 0, 1)
-            of_a.read(1, here, 1, range(_PACKS // 2, _PACKS))
             multiply(0, first ^ 1)
             order(_PACKS // 2 * rows, self.moves(1) * now.has(2))
             if fx.const_expr(now.has(1)):
                 meet(there, 0)
+                of_a.read(0, there, 0, range(_PACKS // 2))
                 if fx.const_expr(now.has(2)):
                     fetch(now, 1, 0)
-                of_a.read(0, there, 0, range(_PACKS // 2))
             multiply(1, first ^ 1)
             order(_PACKS // 2 * rows * now.has(1), self.moves(0) * now.has(2))
-            if fx.const_expr(now.has(2)):
-                fetch(now, 1, 1)
             if fx.const_expr(now.has(1)):
                 of_a.read(0, there, 0, range(_PACKS // 2, _PACKS))
                 of_b.read(first ^ 1, there, 0, range(_PACKS))
+            if fx.const_expr(now.has(2)):
+                fetch(now, 1, 1)
             multiply(1, first)
             order((_PACKS // 2 * rows + _PACKS * columns) * now.has(1), self.moves(1) * now.has(2))
 
