@@ -78,7 +78,7 @@ def swept(shims, tmp_path):
         done = inject.run(
             shims,
             PROLOGUE + script,
-            timeout=1800 if step != 1 else 6000,
+            timeout=6000 if step == 1 or step > 1000 else 1800,  # whole sweeps
             SWEEP=setting,
             FLYDSL_RUNTIME_CACHE_DIR=str(cache),
             TMPDIR=str(tmp_path),

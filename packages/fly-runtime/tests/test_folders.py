@@ -151,6 +151,13 @@ def test_a_relative_name_counts_with_the_working_folder(
     assert f"the folder of tests c lies in {tmp_path / 'a'}" in above(Path("c"))
 
 
+def test_an_absolute_name_needs_no_working_folder(tmp_path: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert above(tree) == ""
+
+
 def test_links_in_a_circle(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to("two")
     (tmp_path / "two").symlink_to("one")

@@ -24,7 +24,7 @@ def own_place(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     yield
     if scratch._current is not None:
-        os.close(scratch._current.descriptor)
+        scratch._current.close()
 
 
 def in_child(function):
@@ -62,6 +62,24 @@ def test_it_is_made_anew_when_it_is_gone():
     shutil.rmtree(second)
     second.mkdir()  # somebody else's, by the same name
     assert scratch_folder() != second
+
+
+def test_closed_descriptors_are_made_up_for(tmp_path):
+    """Daemons close all; other files get the numbers, and stay open here and in children."""
+    first = scratch_folder()
+    number = scratch._current.descriptor
+    os.close(number)
+    assert scratch_folder() != first
+    assert not first.exists()  # nobody held it any more
+
+    taken = scratch._current.descriptor
+    with open(tmp_path / "file", "wb") as file:
+        os.dup2(file.fileno(), taken)
+        second = scratch_folder()
+        assert os.path.samestat(os.fstat(taken), os.fstat(file.fileno()))
+        os.dup2(file.fileno(), scratch._current.descriptor)
+        assert in_child(lambda: os.fstat(taken) and os.write(taken, b"x") and scratch_folder() != second)
+    os.close(taken)
 
 
 def test_a_parent_that_ends_first_does_not_take_the_child_s():

@@ -31,13 +31,23 @@ class _Scratch:
     path: Path
     descriptor: int  # of the folder; carries the lock
     process: int
+    facts: os.stat_result  # of the folder
 
     def is_there(self) -> bool:
-        """Whether the name still stands for the folder that was made."""
+        """Whether the name still stands for the folder that was made, and the descriptor for its lock."""
         try:
-            return os.path.samestat(os.lstat(self.path), os.fstat(self.descriptor))
+            return os.path.samestat(os.lstat(self.path), self.facts) and self._is_open()
         except OSError:
             return False
+
+    def close(self) -> None:
+        """Give the lock up. Whoever closed all descriptors, as daemons do, may have another file at this number."""
+        with suppress(OSError):
+            if self._is_open():
+                os.close(self.descriptor)
+
+    def _is_open(self) -> bool:
+        return os.path.samestat(os.fstat(self.descriptor), self.facts)
 
 
 _current: _Scratch | None = None
@@ -54,7 +64,7 @@ def scratch_folder() -> Path:
     with _lock:
         if _current is None or not _current.is_there():
             if _current is not None:
-                os.close(_current.descriptor)
+                _current.close()
                 _current = None
             _sweep(Path(tempfile.gettempdir()))
             _current = _make()
@@ -68,10 +78,10 @@ def _make() -> _Scratch:
             descriptor = os.open(path, _OPEN)
         except FileNotFoundError:
             continue  # swept by another process before it was locked
-        made = _Scratch(path, descriptor, os.getpid())
+        made = _Scratch(path, descriptor, os.getpid(), os.fstat(descriptor))
         if _take(descriptor) is not False and made.is_there():
             return made
-        os.close(descriptor)
+        made.close()
     raise OSError(f"cannot make a folder {_PREFIX}… in {tempfile.gettempdir()} that other processes leave alone")
 
 
@@ -115,7 +125,7 @@ def _forget() -> None:
     """In a process that was forked off: the folder is its parent's."""
     global _current
     if _current is not None:
-        os.close(_current.descriptor)  # the parent's descriptor keeps the lock
+        _current.close()  # the parent's descriptor keeps the lock
         _current = None
 
 

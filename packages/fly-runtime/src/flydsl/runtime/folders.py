@@ -85,7 +85,8 @@ def refusal_above(path: Path, what: str, variable: str) -> str | None:
     advice = f"Set {variable} to a folder below one of yours"
     trusted = (0, os.geteuid())
     seen: dict[str, os.stat_result] = {}
-    for folder, entry, facts in _steps(os.path.join(os.getcwd(), path)):
+    # The working folder may be gone, and is none of an absolute path's concern.
+    for folder, entry, facts in _steps(str(path) if path.is_absolute() else os.path.join(os.getcwd(), path)):
         if folder not in seen:
             above = seen[folder] = os.stat(folder)
             if above.st_uid not in trusted:
