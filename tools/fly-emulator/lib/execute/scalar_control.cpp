@@ -71,7 +71,8 @@ constexpr unsigned kShMemBases = 15;
 constexpr unsigned kXccId = 20;
 constexpr unsigned kRdnaHwId1 = 23;
 constexpr unsigned kRdnaHwId2 = 24;
-constexpr unsigned kIbStatus2 = 28; // of gfx1250
+constexpr unsigned kSchedulingMode = 26; // of gfx12 and gfx1250
+constexpr unsigned kIbStatus2 = 28;      // of gfx1250
 constexpr unsigned kShaderCycles = 29;
 constexpr unsigned kShaderCyclesHigh = 30;
 } // namespace hwreg
@@ -87,7 +88,15 @@ Field fieldOf(const Instruction &inst) {
   return {simm & 0x3fU, simm >> 6 & 0x1fU, (simm >> 11 & 0x1fU) + 1};
 }
 
+/// The number names another register from gfx12 on, or none.
+bool isRenumbered(const Wave &wave, unsigned id) {
+  return wave.launch->generation >= 12 && (id == hwreg::kTrapStatus || id == hwreg::kHwId ||
+                                           id == hwreg::kShMemBases || id == hwreg::kXccId);
+}
+
 uint32_t readHardware(const Wave &wave, unsigned id) {
+  if (isRenumbered(wave, id))
+    throw Fault{"hardware register " + std::to_string(id) + " is not modelled"};
   switch (id) {
   case hwreg::kMode:
     return wave.mode;
@@ -119,6 +128,10 @@ uint32_t readHardware(const Wave &wave, unsigned id) {
   }
   case hwreg::kLdsAlloc:
     return (wave.group->ldsBytes + 511) / 512 << 12;
+  case hwreg::kSchedulingMode:
+    if (wave.launch->generation >= 12)
+      return wave.schedulingMode;
+    throw Fault{"hardware register " + std::to_string(id) + " is not modelled"};
   case hwreg::kGprAlloc:
   case hwreg::kIbStatus:
     return 0;
@@ -141,7 +154,9 @@ void setRegister(Wave &wave, const Instruction &inst, uint32_t value) {
   if (field.id == hwreg::kMode) {
     wave.yield |= ((wave.mode ^ shifted) & mask & kSkipVectors) != 0;
     wave.mode = (wave.mode & ~mask) | shifted;
-  } else if (field.id == hwreg::kTrapStatus)
+  } else if (field.id == hwreg::kSchedulingMode && wave.launch->generation >= 12)
+    wave.schedulingMode = (wave.schedulingMode & ~mask) | shifted;
+  else if (field.id == hwreg::kTrapStatus && !isRenumbered(wave, field.id))
     wave.trapStatus = (wave.trapStatus & ~mask) | shifted;
   else if (field.id != hwreg::kStatus)
     throw Fault{"writing hardware register " + std::to_string(field.id) + " is not modelled"};

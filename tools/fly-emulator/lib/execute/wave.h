@@ -90,6 +90,7 @@ struct Wave {
   bool skipMatrix = false; ///< pass over matrix instructions: only addresses are of interest
   uint32_t mode = 0;       ///< the MODE register
   uint32_t trapStatus = 0;
+  uint32_t schedulingMode = 0; ///< which waits the program sees to itself; without effect here
   uint32_t index = 0; ///< in its group
   uint64_t executed = 0;
   uint64_t globalTicket = 0;  ///< of the global barrier that it waits at; 0 for none

@@ -183,7 +183,7 @@ def _mix_cases() -> list[Case]:
         sources = mix(select, high, negate, absolute)
         text = f"{', '.join(signs)} op_sel:[{','.join(select)}] op_sel_hi:[{','.join(high)}]"
         single = lambda a, b, c, s=sources: fma(F32)(*s(a, b, c))  # noqa: E731
-        half = lambda a, b, c, s=sources: fma(F16)(*s(a, b, c))  # noqa: E731
+        half = lambda a, b, c, s=sources: fma(F32)(*s(a, b, c)).astype(np.float16)  # noqa: E731
         out.append(case("v_fma_mix_f32", "u32 u32 u32", "f32", single, f"{{op}} {{d}}, {text}", label=text))
         out.append(
             case("v_fma_mixlo_f16", "u32 u32 u32", "f16", half, f"{{op}} {{d}}, {text}", label=text, keep_high=True)

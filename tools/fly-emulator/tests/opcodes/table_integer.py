@@ -98,17 +98,17 @@ def sad16(a: int, b: int) -> int:
     return abs((a & M16) - (b & M16)) + abs((a >> 16) - (b >> 16))
 
 
-def quad_sad(masked: bool) -> Callable[[int, int, int], int]:
+def quad_sad(masked: bool, clamp: bool = False) -> Callable[[int, int, int], int]:
     def run(a: int, b: int, c: int) -> int:
         sums = [sad8(a >> 8 * i & M32, b, masked) + (c >> 16 * i & M16) for i in range(4)]
-        return sum(min(v, M16) << 16 * i for i, v in enumerate(sums))
+        return sum((min(v, M16) if clamp else v & M16) << 16 * i for i, v in enumerate(sums))
 
     return run
 
 
 def mqsad32(a: Array, b: Array, c: Words) -> Words:
     rows = [
-        [min(sad8(int(x) >> 8 * i & M32, int(y), True) + int(z[i]), M32) for i in range(4)]
+        [sad8(int(x) >> 8 * i & M32, int(y), True) + int(z[i]) & M32 for i in range(4)]
         for x, y, z in zip(a, b, c.T, strict=True)
     ]
     return np.array(rows, np.uint32).T
@@ -165,7 +165,7 @@ def _lanes(mask: Array, context: Context) -> list[int]:
 def mad64(signed: bool) -> Callable[..., Any]:
     def run(context: Context, a: Array, b: Array, c: Array) -> Any:
         exact = [int(x) * int(y) + int(z) for x, y, z in zip(a, b, c, strict=True)]
-        over = [not -(2**63) <= v < 2**63 if signed else v > M64 for v in exact]
+        over = [v < 0 if signed else v > M64 for v in exact]  # bit 64
         value = np.array([v & M64 for v in exact], np.uint64)
         return value.view(np.int64) if signed else value, mask_of(np.array(over), context)
 
@@ -448,6 +448,8 @@ def _wide_cases() -> list[Case]:
                  define=lambda _, a, b, c: wide(lambda x, y, z: (x << (y & 4)) + z, 64)(a, b, c)),
         case("v_qsad_pk_u16_u8", "u64 u32 u64", "u64", wide(quad_sad(False), 64)),
         case("v_mqsad_pk_u16_u8", "u64 u32 u64", "u64", wide(quad_sad(True), 64)),
+        case("v_qsad_pk_u16_u8", "u64 u32 u64", "u64", wide(quad_sad(False, True), 64),
+             "{op} {d}, {a}, {b}, {c} clamp", label="clamp"),
         case("v_mqsad_u32_u8", "u64 u32 b128", "b128", mqsad32),
         case("v_mad_u64_u32", "u32 u32 u64", "u64 s:u64", mad64(False), "{op} {d}, {e}, {a}, {b}, {c}", context=True),
         case("v_mad_i64_i32", "i32 i32 i64", "i64 s:u64", mad64(True), "{op} {d}, {e}, {a}, {b}, {c}", context=True),

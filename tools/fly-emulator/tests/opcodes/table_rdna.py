@@ -34,8 +34,7 @@ def without_zero_times(a: Array, b: Array, c: Array) -> Array:
 def lighting(a: Array, b: Array, c: Array) -> Array:
     lowest = -np.finfo(np.float32).max
     none = ~(b > lowest) | ~(c > 0)
-    product = np.where((a == 0) | (b == 0), np.float32(0), a * b)
-    return np.where(none, lowest, product).astype(np.float32)
+    return np.where(none, lowest, a * b).astype(np.float32)
 
 
 def dot(count: int, signs: tuple[bool, bool], clamp: bool) -> Callable[..., Array]:

@@ -306,6 +306,27 @@ def test_banks_of_vector_registers(run: Runner) -> None:
     np.testing.assert_array_equal(out, [x[0] ^ x[1] ^ x[2], x[0], x[1], x[2]])
 
 
+@pytest.mark.parametrize("arch", ["gfx1201", ARCH])
+def test_the_scheduling_mode_keeps_what_is_written(run: Runner, arch: str) -> None:
+    """Triton writes it: who does waits for vector instructions' results itself, which changes no result here."""
+    code = """
+      s_setreg_imm32_b32 hwreg(HW_REG_WAVE_SCHED_MODE, 0, 2), 2
+      s_getreg_b32 s20, hwreg(HW_REG_WAVE_SCHED_MODE, 0, 4)
+      v_mov_b32 v40, s20
+      v_add_nc_u32 v41, v10, v10
+    """
+    x = words(1)
+    out = run(code, arch, 32, x, 2)
+    assert (out[0] == 2).all()
+    np.testing.assert_array_equal(out[1], x[0] * 2)
+
+
+@pytest.mark.parametrize("register", [3, 4, 20])
+def test_registers_that_gfx12_numbers_otherwise_are_refused(run: Runner, register: int) -> None:
+    with pytest.raises(EmulatorError, match=f"hardware register {register} is not modelled"):
+        run(f"s_getreg_b32 s20, hwreg({register})", "gfx1201", 32)
+
+
 def test_a_branch_between_banks_is_refused(run: Runner) -> None:
     code = """
       s_cmp_eq_u32 s20, s20

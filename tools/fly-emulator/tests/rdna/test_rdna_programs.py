@@ -12,7 +12,7 @@ from differential.test_random_programs import _FLOAT, LEVELS, Generator, initial
 
 from flydsl.emulator import sanitize
 from flydsl.emulator.device import Emulator, Module
-from rdna.harness import ALL_WAVES
+from rdna.harness import ALL_WAVES, DEVICES
 
 
 def check(seed: int, arch: str, lanes: int, build: Callable[..., Module], emulator: Emulator, tmp_path: Path) -> None:
@@ -40,6 +40,29 @@ def test_program(
 def test_a_program_that_rounds_twice(build: Callable[..., Module], emulator: Emulator, tmp_path: Path) -> None:
     """It converts a sum of f32 to bf16 where one rounding gives another number."""
     check(51028, "gfx1250", 32, build, emulator, tmp_path)
+
+
+@pytest.mark.parametrize("arch", DEVICES)
+def test_a_half_of_a_fused_product_rounds_twice(arch: str, build: Callable[..., Module]) -> None:
+    """LLVM makes one v_fma_mixlo_f16 of both; here the sum in f32 is a tie between two halves, the exact one is not."""
+    source = """
+typedef const __attribute__((address_space(1))) float *in;
+typedef __attribute__((address_space(1))) _Float16 *halves;
+__attribute__((device_kernel)) void f(in x, halves out) {
+  unsigned t = __builtin_amdgcn_workitem_id_x();
+  out[t] = (_Float16)__builtin_fmaf(x[t], x[64 + t], x[128 + t]);
+}
+"""
+    rng = np.random.default_rng(3)
+    x = np.empty((3, 64), np.float32)
+    x[0] = 1 + rng.integers(0, 1024, 64) / 1024
+    x[1], x[2] = 1, 2.0**-11 + rng.choice([-1, 1], 64) * 2.0**-30
+    out = np.zeros(64, np.float16)
+    build(source, arch, flags=("-O2", "-ffp-contract=off")).kernel("f")(1, 64, x, out)
+    exact = x[0].astype(np.float64) * x[1] + x[2]
+    want = exact.astype(np.float32).astype(np.float16)
+    assert (want != exact.astype(np.float16)).any()
+    np.testing.assert_array_equal(out, want)
 
 
 @pytest.mark.slow

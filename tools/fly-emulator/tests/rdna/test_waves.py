@@ -216,6 +216,47 @@ def test_the_second_operation_adds_to_its_own_destination(run: Runner, arch: str
     assert (floats[3] == 1.0).all()
 
 
+_FIRST = ("fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mul_dx9_zero_f32",
+          "mov_b32", "cndmask_b32", "max_f32", "min_f32", "dot2acc_f32_f16")  # fmt: skip
+_SECOND = (*_FIRST, "add_nc_u32", "lshlrev_b32", "and_b32")
+
+
+def _operation(name: str, arch: str, registers: tuple[int, int, int], dual: bool) -> str:
+    """An operation of a dual instruction, or the instruction that it is by itself; a literal serves both operations."""
+    d, a, b = registers
+    if name in ("max_f32", "min_f32") and arch == "gfx1201":
+        name = name.replace("_", "_num_")
+    operands = {"fmaak_f32": f"v{a}, v{b}, 0x40490fdb", "fmamk_f32": f"v{a}, 0x40490fdb, v{b}", "mov_b32": f"v{a}"}
+    text = f"v{d}, {operands.get(name, f'v{a}, v{b}')}"
+    if dual:
+        return f"v_dual_{name} {text}"
+    if name.startswith("dot2acc"):
+        return f"v_dot2_f32_f16 {text}, v{d}"
+    return f"v_{name} {text}{', vcc_lo' if name.startswith('cndmask') else ''}"
+
+
+@narrow
+@pytest.mark.parametrize("first", _FIRST)
+def test_dual_instructions_are_their_two_operations(run: Runner, arch: str, first: str) -> None:
+    """With each second one, on the registers that the rules of VOPD allow: other banks, an even and an odd result."""
+    code = ["v_mov_b32 v40, 0", "v_mov_b32 v41, 0", "v_cmp_lt_u32 vcc_lo, 20, v0", "s_mov_b32 s20, 0xff0ff0f7"]
+    for second in _SECOND:
+        pair = (first, (50, 10, 12)), (second, (51, 11, 13))
+        code += ["s_mov_b32 exec_lo, -1", "v_mov_b32 v50, v14", "v_mov_b32 v51, v15", "s_mov_b32 exec_lo, s20"]
+        code += [_operation(name, arch, registers, dual=False) for name, registers in pair]
+        code += ["s_mov_b32 exec_lo, -1", "v_mov_b32 v60, v50", "v_mov_b32 v61, v51"]
+        code += ["v_mov_b32 v50, v14", "v_mov_b32 v51, v15", "s_mov_b32 exec_lo, s20"]
+        code.append(" :: ".join(_operation(name, arch, registers, dual=True) for name, registers in pair))
+        code += ["s_mov_b32 exec_lo, -1", "v_xor_b32 v60, v60, v50", "v_xor_b32 v61, v61, v51"]
+        code += ["v_or_b32 v40, v40, v60", "v_or_b32 v41, v41, v61"]
+    code += ["v_mov_b32 v42, v50"]
+    x = words(6, 32)
+    x[:, 16:] = (RNG.standard_normal((6, 16)) * 8).astype(np.float32).view(np.uint32)
+    out = run("\n".join(code), arch, 32, x, 3)
+    assert not out[:2].any()
+    assert (out[2] != x[4]).any()
+
+
 @narrow
 def test_registers_relative_to_m0(run: Runner, arch: str) -> None:
     """The source, the destination, both, and each by a field of its own; an exchange, in some lanes."""

@@ -38,13 +38,13 @@ inline uint32_t maskedSad8(uint32_t a, uint32_t b) {
   return sum;
 }
 /// Four (masked) sums over a sliding window of eight bytes, added to four 16-bit halves.
-template <bool masked> inline uint64_t quadSad(uint64_t a, uint32_t b, uint64_t c) {
+template <bool masked> inline uint64_t quadSad(uint64_t a, uint32_t b, uint64_t c, bool clamp) {
   uint64_t r = 0;
   for (unsigned i = 0; i < 4; ++i) {
     const auto window = static_cast<uint32_t>(a >> (8 * i));
     const uint32_t sum = (masked ? maskedSad8(window, b) : sad8(window, b)) +
                          static_cast<uint32_t>((c >> (16 * i)) & 0xffffU);
-    r |= uint64_t{smaller(sum, 0xffffU)} << (16 * i);
+    r |= uint64_t{clamp ? smaller(sum, 0xffffU) : sum & 0xffffU} << (16 * i);
   }
   return r;
 }
@@ -54,7 +54,8 @@ void maskedQuadSad32(LaneArguments &x) {
     for (unsigned i = 0; i < 4; ++i) {
       const uint64_t sum = uint64_t{maskedSad8(static_cast<uint32_t>(a >> (8 * i)), x.s[1][lane])} +
                            x.s[2][i * kLanes + lane];
-      x.d[i * kLanes + lane] = static_cast<uint32_t>(smaller<uint64_t>(sum, 0xffffffffU));
+      x.d[i * kLanes + lane] =
+          static_cast<uint32_t>(x.clamp ? smaller<uint64_t>(sum, 0xffffffffU) : sum);
     }
   }
 }
@@ -137,8 +138,10 @@ const LaneRow kRows[] = {
                     absoluteDifference(a >> 16, b >> 16) + c),
     FLYEMU_ROW3("v_sad_u32", U32, U32, U32, U32, kOwnClamp, kExact, absoluteDifference(a, b) + c),
     FLYEMU_ROW3("v_msad_u8", U32, U32, U32, U32, kOwnClamp, kExact, maskedSad8(a, b) + c),
-    FLYEMU_ROW3("v_qsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact, quadSad<false>(a, b, c)),
-    FLYEMU_ROW3("v_mqsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact, quadSad<true>(a, b, c)),
+    FLYEMU_ROW3("v_qsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact,
+                quadSad<false>(a, b, c, x.clamp)),
+    FLYEMU_ROW3("v_mqsad_pk_u16_u8", U64, U64, U32, U64, kOwnClamp, kExact,
+                quadSad<true>(a, b, c, x.clamp)),
     {"v_mqsad_u32_u8",
      maskedQuadSad32,
      Type::B128,

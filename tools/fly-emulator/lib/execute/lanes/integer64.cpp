@@ -8,7 +8,7 @@ namespace {
 
 constexpr Fidelity kExact = Fidelity::Exact;
 
-/// d = a * b + c with the carry (or signed overflow) of the addition.
+/// d = a * b + c with bit 64 of the sum: the carry.
 void madU64(LaneArguments &x) {
   uint64_t carries = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -24,19 +24,20 @@ void madU64(LaneArguments &x) {
   x.maskOut = carries;
 }
 
+/// Of signed numbers bit 64 is the sum's sign.
 void madI64(LaneArguments &x) {
-  uint64_t overflows = 0;
+  uint64_t negative = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const int64_t product = int64_t{I32::load(x.s[0], lane)} * I32::load(x.s[1], lane);
     const int64_t c = I64::load(x.s[2], lane);
     int64_t r = 0;
     const bool overflow = __builtin_add_overflow(product, c, &r);
-    overflows |= uint64_t{overflow} << lane;
+    negative |= uint64_t{overflow ? c < 0 : r < 0} << lane;
     if (x.clamp && overflow)
       r = c < 0 ? INT64_MIN : INT64_MAX;
     I64::store(x.d, lane, r);
   }
-  x.maskOut = overflows;
+  x.maskOut = negative;
 }
 
 enum class Carry { Add, Sub, SubReverse };

@@ -34,16 +34,13 @@ inline float median(float a, float b, float c) {
 }
 
 /// Zero times anything is zero.
-inline float dx9Product(float a, float b) {
-  return a == 0.0F || b == 0.0F ? 0.0F : nanRule(a * b, a, b);
-}
 inline float dx9Fma(float a, float b, float c) {
   return a == 0.0F || b == 0.0F ? nanRule(0.0F + c, c) : nanRule(fma(a, b, c), a, b, c);
 }
 /// Of lighting: a specular term without a light is the lowest number.
 inline float mullit(float a, float b, float c) {
   constexpr float kLowest = -3.402823466e+38F;
-  return !(b > kLowest) || !(c > 0.0F) ? kLowest : dx9Product(a, b);
+  return !(b > kLowest) || !(c > 0.0F) ? kLowest : nanRule(a * b, a, b);
 }
 
 inline uint32_t word(float v, float low, float high) {
