@@ -553,6 +553,16 @@ def test_kills_lose_nothing(database):
     }
 
 
+def test_what_killed_writers_left_goes(full):
+    left, writing, other = (full.folder / name for name in (".kernel.json-abc", ".kernel.json-def", ".notes"))
+    for path in (left, writing, other):
+        path.write_text("")
+    for path in (left, other):
+        os.utime(path, (time.time() - 9000,) * 2)
+    full.add([result(COUNT)])
+    assert [path.exists() for path in (left, writing, other)] == [False, True, True]
+
+
 def test_a_full_disk_is_said_and_nothing_is_lost(full, bench, monkeypatch, caplog):
     def no_space(*_):
         raise OSError(28, "No space left on device")

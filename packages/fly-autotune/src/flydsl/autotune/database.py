@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from . import mirror
-from .files import exclusive
+from .files import exclusive, remove_abandoned
 from .folder import UntrustedError, is_private, private_folder
 from .results import BEST, COLUMNS, ROLES, DamagedError, Result, newest
 from .schema import APPLICATION, PAGE, SCHEMA, VERSION, insert, migrate, schema_of, schema_of_version
@@ -204,6 +204,7 @@ class Database:
         """Run a function in a transaction that no other writer is in."""
         private_folder(self.folder, make=True)
         with exclusive(self._lock):
+            remove_abandoned(self.folder)
             try:
                 return self._transaction(write)
             except DamagedError:

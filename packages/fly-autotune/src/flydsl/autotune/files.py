@@ -14,9 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["canonical_json", "exclusive", "faithful", "read_file", "write_json"]
+__all__ = ["canonical_json", "exclusive", "faithful", "read_file", "remove_abandoned", "write_json"]
 
 _PATIENCE = 60.0  # seconds for a lock: whoever has it writes for milliseconds
+_ABANDONED = 3600.0  # seconds after which a file that is being written was left behind by a killed process
 
 
 def canonical_json(value: object) -> str:
@@ -80,6 +81,16 @@ def write_json(path: Path, value: object) -> None:
         with suppress(OSError):
             os.unlink(partial)
         raise
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what writers that were killed have left in a folder (`write_json`). What cannot be removed stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and ".json-" in entry.name:
+                with suppress(OSError):
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED:
+                        os.unlink(entry.path)
 
 
 @contextmanager
