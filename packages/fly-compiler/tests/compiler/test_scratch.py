@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import pytest
 
-from flydsl.compile import scratch
+from flydsl.compile import pipeline, scratch
 from flydsl.compile.scratch import scratch_folder
 
 
@@ -130,6 +132,31 @@ def test_an_unusable_place(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(OSError, match="nowhere"):
         scratch_folder()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("file", r"TMPDIR=.*/file is no folder"), ("nowhere", r"/nowhere: No such file or directory"), ("folder", None)],
+)
+def test_why_nothing_can_be_written(tmp_path, monkeypatch, name, said):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / name))
+    reason = scratch.why_unwritable()
+    assert reason is None if said is None else re.search(said, reason)
+
+
+@pytest.mark.parametrize("facts", [{"f_bavail": 100}, {"f_favail": 0}])
+@pytest.mark.parametrize(
+    ("text", "is_explained"), [("linking failed: no message", True), ("cannot write '/x'", True), ("no atom", False)]
+)
+def test_a_full_disk_is_named(tmp_path, monkeypatch, facts, text, is_explained):
+    """What linkers say of it is nothing."""
+    full = SimpleNamespace(**{"f_bavail": 1 << 30, "f_frsize": 4096, "f_files": 100, "f_favail": 9, **facts})
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    said = pipeline._explained(text)
+    assert said.startswith(text)
+    assert (f"No space left on device: {tmp_path}" in said) == is_explained
 
 
 def test_parent_and_child_compile_after_a_fork(tmp_path):

@@ -21,6 +21,7 @@ from .dumps import Dumps
 from .llvm_options import llvm_options
 from .memory import want_memory
 from .note import argument_entries, build_note
+from .scratch import why_unwritable
 from .specs import ArgumentSpec
 from .tracing import Compilation
 
@@ -130,7 +131,16 @@ def _diagnostic(one: Any) -> Diagnostic:
     """Return a finding of MLIR's without the notes that only quote its operation: the user's line says more."""
     notes = [str(note.message) for note in one.notes]
     kept = tuple(note for note in notes if not note.startswith(_QUOTES))
-    return Diagnostic(str(one.message), kept, frames_of(one.location))
+    return Diagnostic(_explained(str(one.message)), kept, frames_of(one.location))
+
+
+_OF_FILES = ("cannot create a temporary directory", "cannot write ", "linking failed")
+
+
+def _explained(text: str) -> str:
+    """The message with what is wrong with the place for temporary files; linkers do not say that it is full."""
+    reason = why_unwritable() if text.startswith(_OF_FILES) else None
+    return text if reason is None else f"{text}: {reason}"
 
 
 def described(backend: BaseBackend, lowered: ir.Module, hints: Mapping[str, Any]) -> list[DeviceCode]:
@@ -196,4 +206,4 @@ def emit(
         times.timed("emit", work)
     except _fly_emit.EmitError as error:
         want_memory()  # else that is why
-        raise DSLCompileError(f"cannot write the artifact: {error}") from None
+        raise DSLCompileError(f"cannot write the artifact: {_explained(str(error))}") from None

@@ -9,6 +9,7 @@ was left behind by a killed process, and goes when the next one is made.
 from __future__ import annotations
 
 import atexit
+import errno
 import fcntl
 import os
 import shutil
@@ -19,10 +20,12 @@ from pathlib import Path
 
 from flydsl.runtime.forks import new_lock
 
-__all__ = ["scratch_folder"]
+__all__ = ["scratch_folder", "why_unwritable"]
 
 _PREFIX = "flydsl-scratch-"
 _ATTEMPTS = 10
+_LITTLE = 1 << 20
+"""Bytes: with less a disk counts as full. What could not be written whole was removed, so there is room again."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -69,6 +72,22 @@ def scratch_folder() -> Path:
             _sweep(Path(tempfile.gettempdir()))
             _current = _make()
         return _current.path
+
+
+def why_unwritable() -> str | None:
+    """Return what may keep files from being made in the folder for temporary ones, `None` where nothing is seen."""
+    folder = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    try:
+        facts = os.statvfs(folder)
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    if not os.path.isdir(folder):
+        return f"TMPDIR={folder} is no folder"
+    if facts.f_bavail * facts.f_frsize < _LITTLE or (facts.f_files and not facts.f_favail):
+        return f"{os.strerror(errno.ENOSPC)}: {folder}. Make room there, or set TMPDIR to another folder"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"{folder} cannot be written. Set TMPDIR to another folder"
+    return None
 
 
 def _make() -> _Scratch:
