@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Row kernels on an NVIDIA GPU: right against float64, and timed beside a copy, torch, Triton and QuACK in turns.
+"""Row kernels on an NVIDIA GPU: right against float64, timed beside a copy, torch, inductor, Triton and QuACK in turns.
 
     tools/dev bench cuda pack build/cuda/pack        # anywhere: the artifacts (PTX) of all cases
     python3 cuda.py check build/cuda/pack            # on the GPU: every case against float64, into poisoned outputs
     python3 cuda.py run build/cuda/pack results.json # on the GPU: correctness of what is timed, times, cost of a launch
-    tools/dev bench cuda page results.json [another.json]  # anywhere: docs/benchmarks/hopper.md and its plots
+    tools/dev bench cuda page results.json [another.json]  # anywhere: docs/benchmarks/hopper.md and its plots;
+                                                     # --first has what cuda_first.py wrote
 
 The machine with the GPU needs torch for CUDA, Triton and fly-runtime, and no compiler of ours: `tools/dev test --device
 cuda` says how they get there. Each time is that of a CUDA graph of launches over buffers that together are several
 times the L2, by events, the contenders taking turns; medians of the rounds, with the least and the most. Triton's
-kernels are one program a row, with the best of 4, 8 and 16 warps at each point. QuACK is timed where it is installed.
+kernels are one program a row, with the best of 4, 8 and 16 warps at each point. Inductor compiles torch's function for
+each point, into the same result as ours. QuACK is timed where it is installed.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -142,12 +145,16 @@ class Operands:
 
     def of_torch(self) -> Any:
         """torch's own."""
+        return self.torch_function()(*self.arguments()[:-1])
+
+    def torch_function(self) -> Callable[..., Any]:
+        """torch's own, of the arguments without the result."""
         functional, columns = self.torch.nn.functional, (self.case.columns,)
         if self.case.operation == "softmax":
-            return self.torch.softmax(self.x, -1)
+            return lambda x: self.torch.softmax(x, -1)
         if self.case.operation == "rmsnorm":
-            return functional.rms_norm(self.x, columns, self.w, EPS)
-        return functional.layer_norm(self.x, columns, self.w, self.b, EPS)
+            return lambda x, w: functional.rms_norm(x, columns, w, EPS)
+        return lambda x, w, b: functional.layer_norm(x, columns, w, b, EPS)
 
     def worst(self, y: Any, rows: int) -> float:
         """The largest error of the first `rows` rows in units of what is allowed."""
@@ -258,6 +265,16 @@ def _triton_call(kernels: Any, given: Operands, warps: int) -> Callable[[], Any]
     return lambda: kernel(*arguments, N=columns, B=block, num_warps=warps)
 
 
+def _inductor(given: Operands) -> Callable[[Operands], Callable[[], Any]]:
+    """A call of what inductor makes of torch's function for these extents, into the result that is there."""
+    import torch
+
+    torch.compiler.reset()
+    function = given.torch_function()
+    compiled = torch.compile(lambda *arguments: arguments[-1].copy_(function(*arguments[:-1])), dynamic=False)
+    return lambda one: lambda: compiled(*one.arguments())
+
+
 def _quack_call(given: Operands) -> Callable[[], Any]:
     return cuda_peers.rows(given.case.operation, given.x, given.w, given.b, given.y, EPS)
 
@@ -323,15 +340,18 @@ def _time_point(folder: Path, kernels: Any, case: Case, mib: int) -> dict[str, A
         "triton": tried[best],
         "ours": make(ours),
     }
-    if cuda_peers.has("QuACK"):
+    peers = {"inductor": _inductor(buffers[0])} | ({"quack": _quack_call} if cuda_peers.has("QuACK") else {})
+    for name, peer in peers.items():
         try:
-            samples["quack"] = make(_quack_call)
+            samples[name] = make(peer)
         except Exception as error:  # a peer that cannot is said so, and the others are timed
-            print(f"QuACK, {case.name}: {type(error).__name__}: {str(error)[:300]}")
+            print(f"{name}, {case.name}: {type(error).__name__}: {str(error)[:300]}")
     times: dict[str, list[float]] = {name: [] for name in samples}
+    order, turns = random.Random(0), list(samples)
     for _ in range(ROUNDS):
-        for name, sample in samples.items():
-            times[name].append(sample.microseconds())
+        order.shuffle(turns)
+        for name in turns:
+            times[name].append(samples[name].microseconds())
     return {
         "case": case.name,
         "operation": case.operation,
@@ -479,6 +499,7 @@ def main() -> int:
     made = commands.add_parser("page")
     made.add_argument("results", type=Path)
     made.add_argument("another", type=Path, nargs="?", help="of another run, for what a launch from Python took there")
+    made.add_argument("--first", type=Path, help="of cuda_first.py")
     options = parser.parse_args()
     if options.command == "pack":
         return pack(options.folder, options.only)
@@ -488,7 +509,7 @@ def main() -> int:
         return run(options.folder, options.output, options.only, options.seconds, options.others)
     from cuda_report.page import page
 
-    return page(options.results, ROOT / "docs" / "benchmarks", options.another)
+    return page(options.results, ROOT / "docs" / "benchmarks", options.another, options.first)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ is timed for bf16 and many rows where QuACK is installed (`cuda_peers.py`).
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -38,16 +39,20 @@ from cuda_timing import (
     write_results,
 )
 
+_DEFAULTS = "defaults.json"  # beside the artifacts, the name of the configuration that each timed point has by default
 _RESIDENT = 256 << 20
 _MOST_LAUNCHES = 300
+_DECODE = 64  # rows, up to which the time is that of reading B
 LARGE = 4096  # rows, from which CuTe DSL is timed, which is tuned for a minute
 INPUTS = ("bf16", "fp16", "fp8")
 TIMED = (
     ("bf16", 4096, 4096, 4096), ("bf16", 8192, 8192, 8192), ("bf16", 8192, 4096, 14336), ("bf16", 8192, 28672, 4096),
     ("fp8", 4096, 4096, 4096), ("fp8", 8192, 8192, 8192),
     ("bf16", 16, 4096, 4096), ("bf16", 16, 28672, 4096), ("bf16", 16, 8192, 28672), ("bf16", 64, 28672, 8192),
-    ("fp8", 16, 28672, 8192), ("bf16", 16, 1024, 16384), ("bf16", 64, 2048, 16384), ("bf16", 128, 1024, 16384),
-    ("bf16", 256, 4096, 4096), ("bf16", 512, 4096, 4096),
+    ("fp8", 16, 28672, 8192), ("bf16", 16, 1024, 16384), ("bf16", 64, 2048, 16384), ("bf16", 64, 4096, 4096),
+    ("bf16", 64, 8192, 8192), ("bf16", 32, 11008, 4096), ("bf16", 16, 14336, 4096), ("bf16", 16, 5120, 5120),
+    ("fp8", 64, 14336, 4096), ("fp8", 64, 4096, 14336), ("bf16", 128, 1024, 16384), ("bf16", 256, 4096, 4096),
+    ("bf16", 512, 4096, 4096),
 )  # fmt: skip
 # M, N, K; K and N in multiples of 16 bytes of their rows.
 CHECKED = (
@@ -57,15 +62,22 @@ CHECKED = (
 # What HopperConfig takes, by the name of an artifact.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "256x4": {},
+    "256x3s": {"stages": 3, "store_n": 256, "store_buffers": 1},
     "128x6": {"tile_n": 128, "stages": 6},
-    "128x8r16": {"tile_n": 128, "stages": 8, "rows": 16},
-    "64x12r16": {"tile_n": 64, "stages": 12, "rows": 16},
-    "128x8r64": {"tile_n": 128, "stages": 8, "rows": 64},
-    "64x12r64": {"tile_n": 64, "stages": 12, "rows": 64},
     "64x8": {"tile_n": 64, "stages": 8},
-    "64x12r16k4": {"tile_n": 64, "stages": 12, "rows": 16, "splits": 4},
-    "64x12r64k2": {"tile_n": 64, "stages": 12, "rows": 64, "splits": 2},
     "64x6k4": {"tile_n": 64, "stages": 6, "splits": 4},
+    "224x5r16": {"tile_n": 224, "stages": 5, "rows": 16, "store_buffers": 1},
+    "224x5r64": {"tile_n": 224, "stages": 5, "rows": 64, "store_buffers": 1},
+    "112x9r16": {"tile_n": 112, "stages": 9, "rows": 16, "store_buffers": 1},
+    "112x9r64": {"tile_n": 112, "stages": 9, "rows": 64, "store_buffers": 1},
+    "96x10r32": {"tile_n": 96, "stages": 10, "rows": 32, "store_buffers": 1},
+    "64x13r16": {"tile_n": 64, "stages": 13, "rows": 16},
+    "64x13r64": {"tile_n": 64, "stages": 13, "rows": 64},
+    "64x12r16k4": {"tile_n": 64, "stages": 12, "rows": 16, "splits": 4},
+    "48x15r16": {"tile_n": 48, "stages": 15, "rows": 16, "store_buffers": 1},
+    "32x16r16": {"tile_n": 32, "stages": 16, "rows": 16, "store_buffers": 1},
+    "32x16r64": {"tile_n": 32, "stages": 16, "rows": 64, "store_buffers": 1},
+    "32x16r64k2": {"tile_n": 32, "stages": 16, "rows": 64, "splits": 2, "store_buffers": 1},
 }
 # Operands, results and epilogues of further artifacts, that are checked: words of `Epilogue`.
 FINISHED = (
@@ -88,8 +100,27 @@ def pack(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     some = [(name, folder / f"{name}.so") for name in names()]
     in_processes(_compile, some)
+    (folder / _DEFAULTS).write_text(json.dumps({_point(*one): default_name(*one) for one in TIMED}, indent=1))
     print(f"{len(some)} artifacts")
     return 0
+
+
+def _point(dtype: str, m: int, n: int, k: int) -> str:
+    return f"{dtype} {m} {n} {k}"
+
+
+def default_name(dtype: str, m: int, n: int, k: int) -> str:
+    """The default configuration for a shape, by its name.
+
+    Raises KeyError where CONFIGURATIONS has it not.
+    """
+    from flydsl.kernels.gemm.hopper_gemm import HopperConfig, default_hopper_config
+
+    wanted = default_hopper_config(m, n, k_bytes=k * _bytes(dtype))
+    for name, values in CONFIGURATIONS.items():
+        if HopperConfig(**values) == wanted:
+            return name
+    raise KeyError(f"CONFIGURATIONS has no name for {wanted}, the default for {_point(dtype, m, n, k)}")
 
 
 def _compile(what: tuple[str, Path]) -> None:
@@ -156,6 +187,7 @@ class Operands:
         self.room = torch.full((m + 3, n), float("nan"), device="cuda", dtype=kind)
         self.c = self.room[:m]
         self.one = torch.ones((), device="cuda")
+        self.ones = torch.ones(max(m, n), device="cuda")
         self.extras: list[Any] = []
         if words != "none":
             scales = [torch.rand(length, generator=generator, device="cuda") + 0.01 for length in (m, n)]
@@ -310,13 +342,41 @@ def _triton() -> Callable[[Operands], Any]:
     return run
 
 
-def run(folder: Path, results: Path, least: int = 0) -> int:
-    """Times of every contender at every point of `least` rows, and how far their results are from those of cuBLAS."""
+def _with_scales(folder: Path) -> Callable[[Operands], Any]:
+    """Our product of e4m3 with scales of rows and columns, all 1."""
+    from flydsl import runtime
+
+    artifact = runtime.load_artifact(folder / f"{_finished_name('fp8', 'bf16', 'scaled')}.so")
+
+    def call(given: Operands) -> Any:
+        (m, n), ones = given.c.shape, given.ones
+        return artifact(given.c, given.a, given.b, ones[:m], ones[:n], given.c[0], stream())
+
+    return call
+
+
+def _copy_of(given: Operands) -> Callable[[Operands], Any]:
+    """A copy of B: reads and writes as many bytes as B has."""
+    import torch
+
+    there = torch.empty_like(given.b)
+    return lambda given: there.copy_(given.b)
+
+
+def run(folder: Path, results: Path, least: int = 0, defaults: bool = False) -> int:
+    """Times of every contender at every point of `least` rows, and how far their results are from those of cuBLAS.
+
+    With `defaults` no other configuration than that of the point runs.
+    """
     import torch
 
     rows: list[dict[str, Any]] = []
     triton_product = _triton()
-    for dtype, m, n, k in [point for point in TIMED if point[1] >= least]:
+    usual = json.loads((folder / _DEFAULTS).read_text())
+    # Those that CuTe DSL is tuned for come last.
+    points = sorted((one for one in TIMED if one[1] >= least), key=lambda one: one[1] >= LARGE and one[0] != "fp8")
+    for dtype, m, n, k in points:
+        default = usual[_point(dtype, m, n, k)]
         flops = 2.0 * m * n * k
         size = _bytes(dtype)
         sets = operands(dtype, m, n, k)
@@ -326,11 +386,15 @@ def run(folder: Path, results: Path, least: int = 0) -> int:
             if m <= values.get("rows", m)
             and (m <= 64 or "rows" not in values)
             and (folder / f"{_name(dtype, name)}.so").exists()
+            and (name == default or not defaults)
         }
+        if m >= LARGE and dtype == "fp8":
+            contenders["ours, scales of rows"] = _with_scales(folder)
         contenders["cuBLAS"] = lambda given: given.of_cublas()
         contenders["Triton"] = triton_product
         if m >= LARGE and dtype != "fp8" and cuda_peers.has("QuACK"):
             contenders["CuTe DSL"] = cuda_peers.product
+        copies = {"copy of B": _copy_of(sets[0])} if m <= _DECODE else {}
         launches = min(_MOST_LAUNCHES, max(2, int(SECONDS_OF_A_SAMPLE * 600e12 / flops)))
         worst, equal = {}, {}
         wanted = sets[0].of_cublas().clone()
@@ -347,22 +411,23 @@ def run(folder: Path, results: Path, least: int = 0) -> int:
                 sets[0].c.copy_(made)
             worst[name] = sets[0].worst() if m <= 4096 else None
             equal[name] = (sets[0].c == wanted).double().mean().item()
-        graphs = graphs_of(contenders, sets, launches)
+        graphs = graphs_of(contenders | copies, sets, launches)
         for name, (median, least, highest) in rates(graphs, launches, flops).items():
             row = {
                 "dtype": dtype, "m": m, "n": n, "k": k, "contender": name, "tflops": median, "least": least,
-                "most": highest, "worst": worst[name], "equal": equal[name],
+                "most": highest, "worst": worst.get(name), "equal": equal.get(name),
+                "default": name == f"ours {default}",
             }  # fmt: skip
             rows.append(row)
             print(
                 f"{dtype:5} {m}x{n}x{k} {name:14} {median:7.1f} TFLOP/s ({least:.1f} to {highest:.1f})"
                 f"  {(n * k + m * k) * size / flops * median:.2f} TB/s of operands"
-                f"  error {worst[name]}  equal to cuBLAS {equal[name]:.6f}",
+                f"  error {worst.get(name)}  equal to cuBLAS {equal.get(name, 0):.6f}",
                 flush=True,
             )
         del graphs, sets
         torch.cuda.empty_cache()
-    write_results(results, rows)
+        write_results(results, sorted(rows, key=lambda row: TIMED.index((row["dtype"], row["m"], row["n"], row["k"]))))
     return 0
 
 
@@ -379,6 +444,7 @@ def main() -> int:
         if name == "run":
             command.add_argument("results", type=Path)
             command.add_argument("--least", type=int, default=0, help="rows of the products that are timed")
+            command.add_argument("--defaults", action="store_true", help="only each point's default configuration")
     made = commands.add_parser("page")
     made.add_argument("products", type=Path)
     made.add_argument("attention", type=Path, help="of cuda_attention.py")
@@ -395,7 +461,7 @@ def main() -> int:
         return pack(options.folder)
     if options.command == "check":
         return check(options.folder, options.only, options.most)
-    return run(options.folder, options.results, options.least)
+    return run(options.folder, options.results, options.least, options.defaults)
 
 
 if __name__ == "__main__":

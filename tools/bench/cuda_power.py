@@ -13,6 +13,7 @@ were up to a seventh too high, so no page has them. Needs nvidia-ml-py, and what
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import statistics
 import sys
@@ -74,14 +75,15 @@ class _Counter:
 
 
 def run(folder: Path, results: Path, names: list[str]) -> int:
-    """Measure ours, of these names of configurations, and cuBLAS at each point."""
+    """Measure ours, in the default configuration and in those of these names, and cuBLAS at each point."""
     import torch
 
     counter, rows = _Counter(), []
     for dtype, m, n, k in POINTS:
         flops = 2.0 * m * n * k
         sets = cuda_gemm.operands(dtype, m, n, k)
-        contenders = {f"ours {name}": cuda_gemm.ours(folder, dtype, name) for name in names}
+        usual = json.loads((folder / "defaults.json").read_text())[f"{dtype} {m} {n} {k}"]
+        contenders = {f"ours {name}": cuda_gemm.ours(folder, dtype, name) for name in dict.fromkeys((usual, *names))}
         contenders["cuBLAS"] = lambda given: given.of_cublas()
         calls = max(2, int(_SECONDS_OF_A_GRAPH * _FASTEST / flops))
         turns = [(name, graph_of(one, sets, calls)) for name, one in contenders.items()]
@@ -115,7 +117,7 @@ def main() -> int:
     parser.add_argument("results", type=Path)
     parser.add_argument("--also", nargs="*", default=[], help="names of cuda_gemm.CONFIGURATIONS beside the default")
     options = parser.parse_args()
-    return run(options.folder, options.results, ["256x4", *options.also])
+    return run(options.folder, options.results, options.also)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ sanitize() {
   step "$tool: runtime" sanitized "$tool" -m pytest -q -p no:cacheprovider \
     ../packages/fly-runtime/tests/test_cuda_hardware.py -k "sum or shared or clusters or map or print"
   step "$tool: kernels" sanitized "$tool" cuda.py check pack --only=-1000 --most-rows 5
-  for one in gemm-bf16-256x4 gemm-bf16-64x12r16k4 gemm-fp8-bf16-scaled; do
+  for one in gemm-bf16-256x3s gemm-bf16-112x9r16 gemm-bf16-64x12r16k4 gemm-fp8-bf16-scaled; do
     step "$tool: $one" sanitized "$tool" cuda_gemm.py check products --most 5 --only $one
   done
   for one in attention-bf16-128-full-1-default attention-bf16-64-causal-1-few; do

@@ -8,7 +8,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-PEERS = {"copy": "copy", "torch": "torch", "triton": "Triton", "quack": "QuACK"}
+PEERS = {"copy": "copy", "torch": "torch", "inductor": "inductor", "triton": "Triton", "quack": "QuACK"}
 """Contenders in the results, and their names. QuACK is there where it was installed."""
 
 _HEAD = """\
@@ -16,10 +16,13 @@ _HEAD = """\
 
 Measured on one {gpu} ({multiprocessors} multiprocessors, driver {driver}) with torch {torch}, Triton {triton} and
 Python {python}, by `tools/bench/cuda.py`. Times are those of CUDA graphs of launches over rotating buffers (256 MiB or
-more in all), by events, the contenders taking turns in one run: medians of {rounds} rounds, with the least and most.
+more in all), by events, the contenders taking turns in one run, in a drawn order: medians of {rounds} rounds, with the
+least and most.
 TB/s counts what is read and written once. Triton is one program a row with the best of 4, 8 and 16 warps at each point;
-`copy` is torch's, of the same size; of 512 MiB and more it is a slower one than below, so that kernels beat it there.
-{quack}Results of ours were compared with float64 in the same run.
+inductor compiled torch's function for each point, into a result that is there, as ours has one. torch makes its result
+anew, which the graph puts into the same memory each time. `copy` is torch's, of the same size; of 512 MiB and more it
+is a slower one than below, so that kernels beat it there.
+{quack}Rows are of {types}. Results of ours were compared with float64 in the same run.
 
 ## Rows: ours against each peer
 
@@ -45,6 +48,18 @@ Microseconds per call, four rows of 1024, three tensors; median (least, most) of
 
 | call | µs |{more}
 |---|---|{dashes}"""
+
+
+_FIRST = """
+## The first call of an operator, nothing cached
+
+Milliseconds, by `tools/bench/cuda_first.py`: from the call to the end of its kernel, in a new process that has imported
+torch and has a context, with an empty cache of ours and the driver's off; of 3 processes the middle one. *After
+another*: in a process in which another operator was called before. Of the first, the time of tracing and of our
+compiler, tracing included; the rest are imports, the driver's compiler and the file.
+
+| operator | first call | after another | of it tracing | our compiler | second call |
+|---|---|---|---|---|---|"""
 
 
 def _ratio(point: dict[str, Any], peers: list[str]) -> float:
@@ -118,10 +133,21 @@ def _launches(report: dict[str, Any], another: dict[str, Any] | None) -> list[st
     return lines
 
 
-def page(results: Path, folder: Path, another: Path | None = None) -> int:
+def _first_calls(first: Path | None) -> list[str]:
+    """What the first calls of operators took, with nothing cached."""
+    if first is None:
+        return []
+    lines = [_FIRST]
+    for name, times in json.loads(first.read_text()).items():
+        shown = " | ".join(f"{times[key] * 1e3:.0f}" for key in ("first", "after another", "trace", "compiler"))
+        lines.append(f"| {name} | {shown} | {times['second'] * 1e3:.2f} |")
+    return lines
+
+
+def page(results: Path, folder: Path, another: Path | None = None, first: Path | None = None) -> int:
     """Write hopper.md, hopper.json and the plots into a folder from the results of a run.
 
-    Of another run the page has what a launch from Python took.
+    Of another run the page has what a launch from Python took, and of `cuda_first.py` what first calls take.
     """
     report = json.loads(results.read_text())
     points = report["points"]
@@ -133,7 +159,9 @@ def page(results: Path, folder: Path, another: Path | None = None) -> int:
     driver = machine["nvidia_smi"].split(", ")[1]
     lines = [
         _HEAD.format(
-            rounds=report["rounds"], driver=driver, quack=quack, names=" | ".join(names), dashes=dashes,
+            rounds=report["rounds"], driver=driver, quack=quack,
+            types=" and ".join(dict.fromkeys(point["dtype"] for point in points)), names=" | ".join(names),
+            dashes=dashes,
             **{key: machine[key] for key in ("gpu", "multiprocessors", "torch", "triton", "python")},
         )
     ]  # fmt: skip
@@ -158,6 +186,7 @@ def page(results: Path, folder: Path, another: Path | None = None) -> int:
     for name, found in report["first_call_ms"].items():
         cells = " | ".join(f"{one[0]:.0f}, {one[1]:.1f}" for one in found.values())
         lines.append(f"| {name} | {cells} |")
+    lines += _first_calls(first)
     (folder / "hopper.md").write_text("\n".join([*lines, ""]))
     print(f"{len(points)} points: {folder / 'hopper.md'}")
     return 0

@@ -33,8 +33,10 @@ share of elements that are bit for bit those of cuBLAS.{dsl}
 
 {checked_products}
 
-| operands, M x N x K | ours (least, most) | cuBLAS | Triton |{names} ours / cuBLAS | equal |
-|---|---|---|---|{dashes}---|---|"""
+*Of a copy* is for up to 64 rows: the bytes of A and B a second over those that torch's copy of B reads and writes.
+
+| operands, M x N x K | ours (least, most) | cuBLAS | Triton |{names} ours / cuBLAS | equal | of a copy |
+|---|---|---|---|{dashes}---|---|---|"""
 
 _ATTENTION = """
 ## Attention, forward
@@ -57,6 +59,7 @@ multiprocessor, of which the matrix units can do {bf16} of bf16 and {fp8} of e4m
 
 | operands, M x N x K | contender | TFLOP/s | to cuBLAS | MHz | FMA |
 |---|---|---|---|---|---|"""
+_SCALED = "ours, scales of rows"
 _FMA = {"bf16": 2048, "fp8": 4096}
 _MULTIPROCESSORS = 132
 
@@ -86,20 +89,12 @@ def _earlier(row: dict[str, Any]) -> str:
     return " *" if row.get("earlier") else ""
 
 
-def _default(dtype: str, m: int, n: int, k: int) -> str:
-    """The configuration that `default_hopper_config` takes for a shape, by its name in cuda_gemm.py."""
-
-    def tiles(columns: int) -> int:
-        return -(-m // 128) * -(-n // columns)
-
-    narrow, turns = tiles(64), k * (1 if dtype == "fp8" else 2) // 128
-    splits = 4 if narrow <= 16 and turns >= 128 else 2 if narrow <= 33 and turns >= 64 else 1
-    shared = "" if splits == 1 else f"k{splits}"
-    if m > 64:
-        wide = next((name for columns, name in ((256, "256x4"), (128, "128x6")) if tiles(columns) >= 99), "")
-        return wide or (f"64x6{shared}" if shared else "64x8")
-    rows = "16" if m <= 16 else "64"
-    return f"128x8r{rows}" if tiles(128) >= 99 else f"64x12r{rows}{shared}"
+def _of_a_copy(ours: dict[str, Any], copy: dict[str, Any] | None) -> str:
+    """The bytes of A and B that ours reads in a second, over those that a copy of B reads and writes."""
+    if copy is None:
+        return ""
+    read = (ours["m"] + ours["n"]) / (2 * ours["n"])
+    return f"{ours['tflops'] / copy['tflops'] * read:.2f}"
 
 
 def _power(path: Path) -> list[str]:
@@ -144,16 +139,19 @@ def page(gemm: Path, attention: Path, target: Path, checked: tuple[str, str, str
     ]  # fmt: skip
     ratios: dict[str, list[float]] = {}
     of_dsl: list[float] = []
+    scaled: list[str] = []
     for (dtype, m, n, k), rows in _by(products["rows"], "dtype", "m", "n", "k").items():
-        ours, peer = rows[f"ours {_default(dtype, m, n, k)}"], rows["cuBLAS"]
+        ours, peer = next(row for row in rows.values() if row.get("default")), rows["cuBLAS"]
         ratio = ours["tflops"] / peer["tflops"]
         if m >= 4096:
             ratios.setdefault(dtype, []).append(ratio)
         lines.append(
             f"| {dtype} {m} x {n} x {k}{_earlier(ours)} | {_rate(ours, True)} | {_rate(peer, True)} "
             f"| {_rate(rows.get('Triton'))} |{_beside(rows, ours, 'CuTe DSL') * bool(dsl)} {ratio:.3f} "
-            f"| {ours['equal']:.6f} |"
+            f"| {ours['equal']:.6f} | {_of_a_copy(ours, rows.get('copy of B'))} |"
         )
+        if _SCALED in rows:
+            scaled.append(f"{m} x {n} x {k} {rows[_SCALED]['tflops'] / peer['tflops']:.3f}")
         if "CuTe DSL" in rows:
             of_dsl.append(ours["tflops"] / rows["CuTe DSL"]["tflops"])
     means = ", ".join(f"{dtype} {statistics.geometric_mean(some):.3f}" for dtype, some in ratios.items())
@@ -161,6 +159,7 @@ def page(gemm: Path, attention: Path, target: Path, checked: tuple[str, str, str
     lines += [
         "",
         f"Geometric means of ours / cuBLAS for 4,096 rows and more: {means}{beside}.",
+        *([f"Ours of fp8 with scales of rows and columns / cuBLAS: {', '.join(scaled)}."] * bool(scaled)),
         *(_power(power) if power else []),
         _ATTENTION.format(
             checked_attention=second, dashes="---|---|" * bool(flash),

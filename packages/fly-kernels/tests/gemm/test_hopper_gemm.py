@@ -32,8 +32,14 @@ def ptx_of_the_last():
 
 @pytest.mark.parametrize(
     ("dtype", "config"),
-    [("bf16", HopperConfig()), ("fp16", HopperConfig(128, 6)), ("fp8", HopperConfig(192))],
-    ids=["bf16", "fp16", "fp8"],
+    [
+        ("bf16", HopperConfig()),
+        ("fp16", HopperConfig(128, 6)),
+        ("fp8", HopperConfig(192)),
+        ("bf16", HopperConfig(224, 3, store_buffers=1)),
+        ("fp8", HopperConfig(256, 3, store_n=256, store_buffers=1)),
+    ],
+    ids=["bf16", "fp16", "fp8", "columns in boxes of 32", "all columns at once"],
 )
 def test_the_program(dtype, config):
     out = "fp16" if dtype == "fp16" else "bf16"
@@ -46,7 +52,10 @@ def test_the_program(dtype, config):
     assert ptx.count(f"wgmma.mma_async.sync.aligned.m64n{config.tile_n}k{k}.f32.{element}.{element}") == 4
     assert re.findall(r"wgmma\.wait_group\.sync\.aligned (\d)", ptx) == ["1", "0"]
     assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2
-    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == config.tile_n // 64
+    boxes = config.tile_n // (64 if config.tile_n % 64 == 0 else 32)
+    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == boxes
+    # One for each time that columns go through shared memory.
+    assert ptx.count("fence.proxy.async.shared::cta") == config.tile_n // config.stored_columns
     assert re.findall(r"setmaxnreg\.(\w+)\.sync\.aligned\.u32 \t?(\d+)", ptx) == [("inc", "232"), ("dec", "40")]
     assert re.search(r"\.minnctapersm 1", ptx)
     # A stage's bytes: 128 of each row of A and B.
@@ -57,7 +66,7 @@ def test_the_program(dtype, config):
     ("config", "message"),
     [
         (HopperConfig(stages=5), "take 279552 bytes of shared memory; there are 232448"),
-        (HopperConfig(tile_n=100), "tile_n is 64, 128, 192 or 256, got 100"),
+        (HopperConfig(tile_n=100), "tile_n is a multiple of 16 from 32 to 256, got 100"),
         (HopperConfig(tile_n=192, store_n=128), "a divisor of tile_n = 192, got 128"),
         (HopperConfig(stages=1), "stages is at least 2"),
         (HopperConfig(rows=8), "rows is 16, 32, 64 or 128, got 8"),
@@ -84,9 +93,9 @@ def test_operators_take_it():
     out = fk.gemm(a, b, **scales, bias=bias, activation="relu", out_dtype=torch.float32)
     assert (out.shape, out.dtype) == ((5, 3, 48), torch.float32)
     ptx = ptx_of_the_last()
-    assert "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8" in ptx
-    # 64 columns of f32 are stored in boxes of 32.
-    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 64 // 32
+    assert "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8" in ptx
+    # 32 columns of f32 are a box.
+    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 1
 
 
 @pytest.mark.parametrize(
@@ -121,8 +130,8 @@ def test_a_long_k_is_split_where_tiles_are_few():
 @pytest.mark.parametrize(
     ("m", "n", "k_bytes", "tile_n", "splits"),
     [
-        (16, 1000, 16384, 64, 4), (16, 1000, 8192, 64, 2), (16, 1000, 8191, 64, 1), (16, 1000, 0, 64, 1),
-        (64, 2048, 1 << 20, 64, 2), (64, 4096, 1 << 20, 64, 1), (128, 1024, 1 << 20, 64, 4),
+        (16, 1000, 16384, 64, 4), (16, 1000, 8192, 32, 2), (16, 1000, 8191, 32, 1), (16, 1000, 0, 32, 1),
+        (64, 2048, 1 << 20, 32, 2), (64, 4096, 1 << 20, 32, 1), (128, 1024, 1 << 20, 64, 4),
         (256, 4096, 1 << 20, 64, 1), (512, 4096, 1 << 20, 128, 1), (4096, 4096, 1 << 20, 256, 1),
     ],
 )  # fmt: skip
@@ -137,23 +146,42 @@ def test_few_rows():
     a, b = torch.empty((16, 64), dtype=torch.bfloat16), torch.empty((4096, 64), dtype=torch.bfloat16)
     fk.gemm(a, b)
     ptx = ptx_of_the_last()
-    # One consumer of 64 rows, of which 16 are brought, and 64 columns: 12 stages.
-    assert ptx.count("wgmma.mma_async.sync.aligned.m64n64k16") == 4
+    # One consumer of 64 rows, of which 16 are brought, and 32 columns.
+    assert ptx.count("wgmma.mma_async.sync.aligned.m64n32k16") == 4
     assert re.search(r"\.(req|max)ntid\s+256", ptx)
-    assert f" {128 * (16 + 64)};" in ptx
+    assert f" {128 * (16 + 32)};" in ptx
 
 
 @pytest.mark.parametrize(
     ("shape", "config"),
     [
-        ((4096, 4096), HopperConfig()),
+        ((4096, 4096), HopperConfig(256, 3, store_n=256, store_buffers=1)),
         ((512, 4096), HopperConfig(128, 6)),
-        ((16, 4096), HopperConfig(64, 12, rows=16)),
-        ((64, 28672), HopperConfig(128, 8, rows=64)),
+        ((16, 4096), HopperConfig(32, 16, store_buffers=1, rows=16)),
+        ((64, 8192), HopperConfig(64, 13, rows=64)),
+        ((32, 14336), HopperConfig(112, 9, store_buffers=1, rows=32)),
+        ((64, 28672), HopperConfig(224, 5, store_buffers=1, rows=64)),
     ],
 )
 def test_the_configuration_of_a_shape(shape, config):
     assert default_hopper_config(*shape) == config
+
+
+def test_wide_tiles_are_stored_at_once_where_there_is_room():
+    assert default_hopper_config(epilogue=Epilogue(scaled=True)).stored_columns == 256
+    assert default_hopper_config(epilogue=Epilogue(scaled=True, bias=True)).stored_columns == 64
+    # Twice the bytes have no room beside three stages.
+    assert default_hopper_config(out_dtype="f32").stored_columns == 64
+
+
+@pytest.mark.parametrize("rows", [1, 17, 33, 65, 4096])
+def test_there_is_a_default_for_every_product(rows):
+    for out_dtype, bytes_of_one in (("bf16", 2), ("f32", 4)):
+        for residual in (False, True):
+            epilogue = Epilogue(True, True, "relu", residual)
+            for columns in (16, 1000, 2048, 5120, 14336, 151936):
+                found = default_hopper_config(rows, columns, k_bytes=1 << 20, epilogue=epilogue, out_dtype=out_dtype)
+                found.check(epilogue, bytes_of_one)
 
 
 def test_a_residual_comes_to_where_results_go():

@@ -76,7 +76,7 @@ OPERATORS = {
 @pytest.mark.parametrize("name", OPERATORS)
 def test_opcheck(name):
     operator, arguments = OPERATORS[name]
-    results = torch.library.opcheck(operator, arguments())
+    results = torch.library.opcheck(getattr(operator, "overload", operator), arguments())
     assert set(results.values()) == {"SUCCESS"}
 
 
@@ -104,6 +104,22 @@ def test_the_package_and_its_builders_import_neither_torch_nor_the_compiler():
         "sys.exit('torch' in sys.modules or 'flydsl.compiler' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_a_first_call_does_not_import_the_compiler_of_torch():
+    """Which takes seconds."""
+    device = torch.randn(1).device
+    program = (
+        f"import sys, torch, flydsl.kernels as fk; y = fk.softmax(torch.randn(2, 64).to('{device}')).cpu();"
+        "sys.exit('torch._dynamo' in sys.modules or not torch.allclose(y.sum(-1), torch.ones(2)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_an_operator_without_a_backward_says_so():
+    product = kernels.gemm(leaf(4, 64, dtype=torch.bfloat16), torch.randn(16, 64).bfloat16())
+    with pytest.raises(RuntimeError, match="flydsl::gemm is not differentiable"):
+        product.sum().backward()
 
 
 functional = torch.nn.functional

@@ -67,7 +67,9 @@ class RowConfig:
     `wave_aim` and `wave_limit` are not given, they are `elements`. `block` asks for a number of threads of a workgroup,
     which otherwise follows from the row. `single`: one row a workgroup, of at least one wave. Where `threads_aim` is
     given, a row gets more threads than that only when each has `held` elements already; one of 1024 threads stays in
-    registers up to half of `held`: the more threads a workgroup has, the fewer registers has each.
+    registers up to half of `held`: the more threads a workgroup has, the fewer registers has each. `resident`: threads
+    of a compute unit that a launch of a norm is cut for, which holds its rows and their weights; more rows than that
+    take turns. Where it is None each workgroup has its own rows only.
 
     Raises ValueError for numbers that are not positive, and for a `block` that is no power of two from 64 to 1024.
     """
@@ -80,9 +82,12 @@ class RowConfig:
     single: bool = False
     block: int | None = None
     threads_aim: int | None = None
+    # Four times what there is room for: workgroups that end make room for others, whose loads then overlap the
+    # reductions of those that still run.
+    resident: int | None = 8192
 
     def __post_init__(self) -> None:
-        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim"):
+        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim", "resident"):
             value = getattr(self, name)
             if value is not None:
                 positive_integer(f"RowConfig: {name}", value)
@@ -101,6 +106,7 @@ class RowPlan:
     in_registers: bool
     stretch: int | None = None  # lanes of a wave, where each wave has a part of the row to itself
     unroll: int = 4  # vectors in flight per thread while streaming
+    resident: int | None = 8192  # threads of a compute unit that a norm is cut for
 
     @property
     def step_groups(self) -> int:
@@ -201,4 +207,4 @@ def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: in
     in_registers = -(-columns // threads) <= held
     even = threads > wave and columns // vector % threads == 0
     stretch = wave if even and in_registers and not config.single else None
-    return RowPlan(columns, vector, threads, rows, in_registers, stretch, config.unroll)
+    return RowPlan(columns, vector, threads, rows, in_registers, stretch, config.unroll, config.resident)

@@ -20,7 +20,8 @@ Algorithm and data movement
     next tile. What an epilogue reads of a tile's rows and columns is copied to shared memory ahead of its products; a
     residual comes by the copy engine to where the results go, the first columns of a tile ahead of its products.
 
-Times on an H100 are in docs/benchmarks/hopper-products.md; `tools/bench/cuda_gemm.py` took them.
+Times are in docs/benchmarks/hopper-products.md (an H100) and hopper-products-h200.md; `tools/bench/cuda_gemm.py` took
+them.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ __all__ = ["HopperConfig", "compile_hopper_gemm", "default_hopper_config"]
 WARPGROUP = 128
 ROWS = 64  # of a consumer
 ROW_BYTES = 128  # of K in a stage: the width of the swizzle
-SWIZZLE = (3, 4, 3)
+SWIZZLES = {128: (3, 4, 3), 64: (2, 4, 3), 32: (1, 4, 3)}  # of rows of so many bytes in shared memory
+SWIZZLE = SWIZZLES[ROW_BYTES]
 INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
-_MOST_STAGES = 12
+_MOST_STAGES = 16
+_EVEN = 0.87  # of the multiprocessors busy, in the mean over all turns: about all
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
 SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
@@ -57,10 +60,11 @@ class HopperConfig:
     """How a product is cut up.
 
     Attributes:
-        tile_n: columns of a tile: 64, 128, 192 or 256.
+        tile_n: columns of a tile: a multiple of 16 from 32 to 256.
         stages: of the ring, 2 or more.
         group_m: rows of tiles that are walked together.
-        store_n: columns that go through shared memory at once: 64 or 128, a divisor of `tile_n`.
+        store_n: columns that go through shared memory at once: a multiple of 16 and a divisor of `tile_n`. By default
+            64, or all where that is no divisor.
         store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
         rows: of A that a stage brings: 128, or 16, 32 or 64 for products of no more rows, of which one warpgroup
             consumes.
@@ -71,7 +75,7 @@ class HopperConfig:
     tile_n: int = 256
     stages: int = 4
     group_m: int = 16
-    store_n: int = 64
+    store_n: int | None = None
     store_buffers: int = 2
     rows: int = 128
     splits: int = 1
@@ -86,11 +90,18 @@ class HopperConfig:
         """Rows of a tile."""
         return ROWS * self.consumers
 
+    @property
+    def stored_columns(self) -> int:
+        """Columns that go through shared memory at once."""
+        if self.store_n is not None:
+            return self.store_n
+        return self.tile_n if self.tile_n % 64 else 64
+
     def shared_bytes(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> int:
         """Shared memory of a workgroup, whose results have so many bytes."""
         stages = self.stages * (self.tile_m + self.tile_n) * ROW_BYTES
         vectors = self.consumers * 4 * sum(self.vectors(epilogue).values())
-        stored = self.store_buffers * self.tile_m * self.store_n * out_bytes
+        stored = self.store_buffers * self.tile_m * self.stored_columns * out_bytes
         exchanged = 4 * self.tile_m * self.tile_n if self.splits > 1 else 0
         return stages + stored + vectors + exchanged + _BARRIER_BYTES
 
@@ -101,10 +112,10 @@ class HopperConfig:
 
     def check(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> None:
         """Raise ValueError for what cannot be built, with the numbers."""
-        if self.tile_n not in (64, 128, 192, 256):
-            raise ValueError(f"tile_n is 64, 128, 192 or 256, got {self.tile_n}")
-        if self.store_n not in (64, 128) or self.tile_n % self.store_n:
-            raise ValueError(f"store_n is 64 or 128 and a divisor of tile_n = {self.tile_n}, got {self.store_n}")
+        if self.tile_n not in range(32, 257, 16):
+            raise ValueError(f"tile_n is a multiple of 16 from 32 to 256, got {self.tile_n}")
+        if self.stored_columns not in range(16, 257, 16) or self.tile_n % self.stored_columns:
+            raise ValueError(f"store_n is a multiple of 16 and a divisor of tile_n = {self.tile_n}, got {self.store_n}")
         if self.rows not in (16, 32, 64, 128):
             raise ValueError(f"rows is 16, 32, 64 or 128, got {self.rows}")
         if self.store_buffers not in (1, 2):
@@ -119,7 +130,7 @@ class HopperConfig:
         if taken > SHARED_BYTES:
             raise ValueError(
                 f"{self.stages} stages of {self.tile_m} + {self.tile_n} rows and {self.store_buffers} tiles of "
-                f"{self.store_n} columns to store take {taken} bytes of shared memory; there are {SHARED_BYTES}"
+                f"{self.stored_columns} columns to store take {taken} bytes of shared memory; there are {SHARED_BYTES}"
             )
 
 
@@ -156,15 +167,19 @@ def compile_hopper_gemm(
     element, out = getattr(fx, INPUTS[in_dtype]), getattr(fx, OUTPUTS[out_dtype])
     config = config or default_hopper_config(epilogue=epilogue, out_dtype=out_dtype)
     config.check(epilogue, out.width // 8)
-    tile_n, stages, store_n = config.tile_n, config.stages, config.store_n
+    tile_n, stages, store_n = config.tile_n, config.stages, config.stored_columns
     tile_m, consumers = config.tile_m, config.consumers
     splits = config.splits
     threads = WARPGROUP * (1 + consumers)
     tile_k = ROW_BYTES * 8 // element.width
     steps_k = 4  # products of 32 bytes of K
     parts = tile_n // store_n
-    box_n = ROW_BYTES * 8 // out.width  # columns that the copy engine stores at once
+    # Columns that the copy engine stores at once, and how they are swizzled.
+    box_bytes, swizzle_c = next(one for one in SWIZZLES.items() if store_n * out.width // 8 % one[0] == 0)
+    box_n = box_bytes * 8 // out.width
     boxes_n = store_n // box_n
+    # Columns whose results are made at once: of more, what an epilogue reads takes too many registers.
+    made_n = next(one for one in (64, 32, 16) if store_n % one == 0)
     accumulator = fx.Int32 if in_dtype == "int8" else fx.Float32
     vectors = config.vectors(epilogue)
     kinds = {"scale_a": fx.Float32, "scale_b": fx.Float32, "bias": out}
@@ -180,13 +195,13 @@ def compile_hopper_gemm(
         n: fx.Int32,
         k: fx.Int32,
     ) -> None:
-        swizzle = fx.static(fx.SwizzleType.get(*SWIZZLE))
         shared = fx.SharedAllocator(1024, static=False)
 
-        def stack(rows: int, columns: int, count: int, dtype: Any) -> Any:
+        def stack(rows: int, columns: int, count: int, dtype: Any, parts: tuple[int, int, int] = SWIZZLE) -> Any:
             """Tiles of so many swizzled rows in shared memory, (rows, columns, count)."""
             room = shared.allocate(fx.Array[dtype, rows * columns * count], 1024).peek()
             layout = fx.make_layout((rows, columns, count), (columns, 1, rows * columns))
+            swizzle = fx.static(fx.SwizzleType.get(*parts))
             return fx.make_view(fx.apply_swizzle(room.ptr, swizzle), layout)
 
         ring_a = stack(tile_m, tile_k, stages, element)
@@ -194,7 +209,7 @@ def compile_hopper_gemm(
         brought = fx.make_view(ring_a.iter, fx.make_layout((config.rows, tile_k, stages), (tile_k, 1, tile_m * tile_k)))
         ring_b = stack(tile_n, tile_k, stages, element)
         split = fx.nvgpu.cluster_rank() if splits > 1 else fx.Int32(0)
-        stored = stack(tile_m, box_n, boxes_n * config.store_buffers, out)
+        stored = stack(tile_m, box_n, boxes_n * config.store_buffers, out, swizzle_c)
         kept = {
             name: shared.allocate(fx.Array[fx.Float32, consumers * count], 16).peek() for name, count in vectors.items()
         }
@@ -266,15 +281,18 @@ def compile_hopper_gemm(
                 return fx.make_view(start, fx.make_layout(((2, 2, columns // 8), 1, 1), ((1, 2, 4), 0, 0)))
 
             sums = sums_of(fx.make_rmem_tensor(tile_n // 2, accumulator).iter, tile_n)
-            # One warpgroup's rows of the columns that are stored at once.
-            store_tile = fx.make_tiled_mma(fx.nvgpu.WGMMA(store_n, element, accumulator), (1, 1, 1))
+            # One warpgroup's rows of the columns whose results are made at once.
+            store_tile = fx.make_tiled_mma(fx.nvgpu.WGMMA(made_n, element, accumulator), (1, 1, 1))
             put = fx.make_tiled_copy_C(fx.make_copy_atom(fx.UniversalCopy(2 * out.width), out), store_tile).get_slice(
                 lane
             )
             of_mine, apart = stored.iter + mine * (ROWS * box_n), tile_m * box_n
             rows_of_mine = fx.make_view(
                 of_mine,
-                fx.make_layout((ROWS, (box_n, boxes_n), config.store_buffers), (box_n, (1, apart), boxes_n * apart)),
+                fx.make_layout(
+                    (ROWS, (box_n, made_n // box_n), store_n // made_n, config.store_buffers),
+                    (box_n, (1, apart), made_n // box_n * apart, boxes_n * apart),
+                ),
             )
             boxes = fx.make_view(
                 of_mine,
@@ -293,12 +311,12 @@ def compile_hopper_gemm(
                             value[0] = given[name][first + at].to(fx.Float32)
                         kept[name][mine * count + at] = value[0]
 
-            def read(name: str, part: int) -> Any:
-                """What was kept, as a tensor of the shape of the part of a tile."""
+            def read(name: str, column: int) -> Any:
+                """What was kept, as a tensor of the shape of the results that are made at once, from a column on."""
                 start = kept[name].ptr + mine * vectors[name]
                 if fx.const_expr(name == "scale_a"):
-                    return fx.make_view(start, fx.make_layout((ROWS, store_n), (1, 0)))
-                return fx.make_view(start + part * store_n, fx.make_layout((ROWS, store_n), (0, 1)))
+                    return fx.make_view(start, fx.make_layout((ROWS, made_n), (1, 0)))
+                return fx.make_view(start + column, fx.make_layout((ROWS, made_n), (0, 1)))
 
             def boxes_of_tile(tiles: Any, row: Any, column: Any, part: int, box: int) -> Any:
                 return tiles[None, None, row * consumers + mine, column * (tile_n // box_n) + part * boxes_n + box]
@@ -330,29 +348,34 @@ def compile_hopper_gemm(
                             values.store(values.load() + fx.nvgpu.cluster_load(group_of, other, 4))
                 fx.nvgpu.cluster_barrier()
 
+            def make_room(part: int) -> None:
+                """Wait until what was stored from the buffer of these columns has been read out of shared memory."""
+                if lane == 0:
+                    fx.nvgpu.tma_wait(1 if config.store_buffers == 2 and (part or parts % 2 == 0) else 0, read=True)
+
             def finish(row: Any, column: Any, parity: Any) -> Any:
-                """Make results of the sums of a tile and have them stored; returns the parity of the next residual."""
+                """Make results of the sums of a tile and have them stored; returns the parity of the next residual.
+
+                There is room for its first columns.
+                """
                 for part in fx.range_constexpr(parts):
-                    # What was stored from this buffer has been read out of shared memory.
                     buffer = part % config.store_buffers
-                    if lane == 0:
-                        fx.nvgpu.tma_wait(1 if config.store_buffers == 2 and (part or parts % 2 == 0) else 0, read=True)
-                        if fx.const_expr(epilogue.residual and part > 0):
-                            bring_residual(row, column, part)
-                    fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
+                    if fx.const_expr(part > 0):
+                        make_room(part)
+                        if fx.const_expr(epilogue.residual):  # noqa: SIM102 - one is known while tracing
+                            if lane == 0:
+                                bring_residual(row, column, part)
+                        fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                     if fx.const_expr(epilogue.residual):
                         has_come.wait(mine, parity)
                         parity = parity ^ 1
-                    chain = fx.Epilogue()
-                    for function, names in element_functions(epilogue, out):
-                        operands = [
-                            rows_of_mine[None, None, buffer] if name == "residual" else read(name, part)
-                            for name in names
-                        ]
-                        chain = chain.then(function, *operands)
-                    chain.store(
-                        put, sums_of(sums.iter + part * (store_n // 2), store_n), rows_of_mine[None, None, buffer]
-                    )
+                    for made in fx.range_constexpr(store_n // made_n):
+                        results, at = rows_of_mine[None, None, made, buffer], part * store_n + made * made_n
+                        chain = fx.Epilogue()
+                        for function, names in element_functions(epilogue, out):
+                            operands = [results if name == "residual" else read(name, at) for name in names]
+                            chain = chain.then(function, *operands)
+                        chain.store(put, sums_of(sums.iter + at // 2, made_n), results)
                     fx.nvgpu.fence_async_shared()
                     fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                     if lane == 0:
@@ -365,8 +388,8 @@ def compile_hopper_gemm(
             store_c = map_c.store_atom()
             place = pipeline.start()
             parity = fx.Int32(0)
+            row, column = walk(first)
             for turn in range(first, walk.size, step):
-                row, column = walk(turn)
                 for name in vectors:
                     first = (row * consumers + mine) * ROWS if name == "scale_a" else column * tile_n
                     keep(name, first, m if name == "scale_a" else n)
@@ -394,6 +417,10 @@ def compile_hopper_gemm(
                     if (turn_k != 0) & (lane == 0):
                         pipeline.release(place.previous_stage)
                     place = place.next()
+                # While the last products are made: where the next tile is, and room for this one's results.
+                next_row, next_column = walk(fx.math.min(turn + step, walk.size - 1))
+                make_room(0)
+                fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                 fx.nvgpu.warpgroup_wait(sums, 0)
                 if lane == 0:
                     pipeline.release(place.previous_stage)
@@ -403,8 +430,9 @@ def compile_hopper_gemm(
                         finish(row, column, parity)
                 else:
                     parity = finish(row, column, parity)
+                row, column = next_row, next_column
             if lane == 0:
-                fx.nvgpu.tma_wait(0)
+                fx.nvgpu.tma_wait(0, read=True)
 
     def launch(C: Any, A: Any, B: Any, extras: dict[str, Any], stream: Any) -> None:
         for name, tensor, kind in (("C", C, out), ("A", A, element), ("B", B, element)):
@@ -431,10 +459,10 @@ def compile_hopper_gemm(
                 (rows_r == m) & (columns_r == n), "expected a residual of {} rows of {}, got {} of {}",
                 fx.Int64(m), fx.Int64(n), rows_r, columns_r,
             )  # fmt: skip
-            maps["residual"] = fx.nvgpu.make_tensor_map(R, (ROWS, box_n), SWIZZLE)
+            maps["residual"] = fx.nvgpu.make_tensor_map(R, (ROWS, box_n), swizzle_c)
         map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE)
         map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE)
-        map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), SWIZZLE, written=True)
+        map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), swizzle_c, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
         # Workgroups that share a tile have no other.
@@ -495,42 +523,69 @@ def default_hopper_config(
     out_dtype: str = "bf16",
     multiprocessors: int = MULTIPROCESSORS,
 ) -> HopperConfig:
-    """The configuration of a product of m rows and n columns, as measured on an H100.
+    """The configuration of a product of m rows and n columns, as measured on an H100 and an H200.
 
-    Tiles of 256 columns, or of 128 or 64 where wider ones would leave a quarter of the multiprocessors idle; for up to
-    64 rows, which take as long as it takes to read B, of 128 and 64. In each the most stages that there is room for.
-    Where tiles of 64 columns are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four
-    workgroups share each.
+    More than 64 rows: tiles of 256 columns, or of 128 or 64 where wider ones would leave a quarter of the
+    multiprocessors idle. Up to 64 rows, which take as long as it takes to read B: the widest that gives each
+    multiprocessor about as many. In each the most stages that there is room for; one of 256 columns gives one of four
+    for storing all of its columns at once.
+    Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
+    each.
     """
-    out_bytes = getattr(fx, OUTPUTS[out_dtype]).width // 8
     rows = next((one for one in (16, 32, 64) if m <= one), 128)
-    widths = (256, 128, 64) if rows == 128 else (128, 64)
+    fits = _Fits(rows, epilogue, getattr(fx, OUTPUTS[out_dtype]).width // 8)
+    turns = 0 if epilogue.residual else k_bytes // ROW_BYTES
 
     def tiles(tile_n: int) -> int:
         return -(-m // max(rows, ROWS)) * -(-n // tile_n)
 
-    busy = [one for one in widths if 4 * tiles(one) >= 3 * multiprocessors]
-    for tile_n in busy or widths[-1:]:
-        splits = 1
-        if tile_n == ROWS and not epilogue.residual:
-            splits = next(
-                (count for count, turns in ((4, 128), (2, 64)) if _fills(count, tiles(tile_n), multiprocessors)
-                 and k_bytes >= turns * ROW_BYTES), 1,
-            )  # fmt: skip
-        for buffers in (2, 1):
-            fits = [
-                found
-                for stages in range(_MOST_STAGES, 3, -1)
-                if (
-                    found := HopperConfig(tile_n, stages, store_buffers=buffers, rows=rows, splits=splits)
-                ).shared_bytes(epilogue, out_bytes)
-                <= SHARED_BYTES
-            ]
-            if fits:
-                return fits[0]
-    raise AssertionError("the narrow tiles fit for every epilogue")
+    def busy(tile_n: int) -> bool:
+        return 4 * tiles(tile_n) >= 3 * multiprocessors
+
+    # Clusters of four start late where they are many.
+    few = turns >= 128 and 2 * 4 * tiles(64) <= multiprocessors
+    if few and (found := fits.most_stages(64, splits=4)):
+        return found
+    if rows == 128:
+        width = next((one for one in (256, 128, 64) if busy(one)), 64)
+        at_once = width == 256 and not epilogue.bias  # for which there are no registers
+        if at_once and (found := fits.most_stages(256, all_columns=True)):
+            return found
+        splits = 2 if width == 64 and turns >= 64 and 2 * 2 * tiles(64) <= multiprocessors else 1
+        return next(found for one in (width, 128, 64) if (found := fits.most_stages(one, splits=splits)))
+
+    def share(tile_n: int) -> float:
+        """Of the multiprocessors, those that have something to do, as a mean over the turns."""
+        return tiles(tile_n) / (multiprocessors * -(-tiles(tile_n) // multiprocessors))
+
+    even = [one for one in range(256, 16, -16) if share(one) >= _EVEN]
+    if even:
+        width = max(even, key=lambda one: (round(20 * min(share(one), 0.95)), one))
+        return next(found for one in (width, 64, 32) if (found := fits.most_stages(one)))
+    if turns >= 64 and 2 * tiles(32) <= multiprocessors:
+        return next(found for one in (2, 1) if (found := fits.most_stages(32, splits=one)))
+    # One tile for each pair of multiprocessors, which share a way to the memory.
+    width = next((one for one in (128, 64) if 8 * tiles(one) >= 3 * multiprocessors), 32)
+    return next(found for one in (width, 32) if (found := fits.most_stages(one)))
 
 
-def _fills(splits: int, tiles: int, multiprocessors: int) -> bool:
-    """Whether so many splits of each tile leave about half of the multiprocessors idle: clusters of more start late."""
-    return 2 * splits * tiles <= multiprocessors
+@dataclass(frozen=True)
+class _Fits:
+    """Configurations for what a stage brings of A, an epilogue and the bytes of a result."""
+
+    rows: int
+    epilogue: Epilogue
+    out_bytes: int
+
+    def most_stages(self, tile_n: int, *, splits: int = 1, all_columns: bool = False) -> HopperConfig | None:
+        """The configuration of the most stages that there is room for; None where there is none for 3 or 4."""
+        least = 3 if all_columns else 4
+        for buffers in (1,) if all_columns or tile_n % 64 else (2, 1):
+            for stages in range(_MOST_STAGES, least - 1, -1):
+                found = HopperConfig(
+                    tile_n, stages, store_n=tile_n if all_columns else None, store_buffers=buffers, rows=self.rows,
+                    splits=splits,
+                )  # fmt: skip
+                if found.shared_bytes(self.epilogue, self.out_bytes) <= SHARED_BYTES:
+                    return found
+        return None

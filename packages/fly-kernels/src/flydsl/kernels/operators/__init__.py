@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of torch over the kernels: functions that take and return tensors.
 
-Each is a `torch.library.custom_op` in the namespace `flydsl` with a fake kernel, and with autograd where there is a
-backward kernel, so `torch.compile(fullgraph=True)` keeps it as one node. Outputs are allocated by the operator. A
-kernel is built at the first call with its row length and type, and kept.
+Each is an operator of torch in the namespace `flydsl` (`registration`) with a fake kernel, and with autograd where
+there is a backward kernel, so `torch.compile(fullgraph=True)` keeps it as one node. Outputs are allocated by the
+operator. A kernel is built at the first call with its row length and type, and kept.
 
 This is the only part of the wheel that imports torch.
 """

@@ -6,12 +6,12 @@ All are differentiable.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from ..elementwise.gated_kernel import build_gated_bwd_module, build_gated_module
 from ..elementwise.pointwise_kernel import build_binary_module, build_unary_bwd_module, build_unary_module
 from .launching import built, check_same, dtype_name, empty, rows, stream_of
+from .registration import operator
 
 _MOST_ELEMENTS = 2**31 - 2**15  # a launch counts in 32 bits, and rounds up to whole workgroups
 
@@ -29,7 +29,7 @@ def _check_count(function: str, x: Tensor) -> None:
         )
 
 
-@torch.library.custom_op("flydsl::unary", mutates_args=())
+@operator("unary")
 def _unary(x: Tensor, function: str) -> Tensor:
     dtype, y = dtype_name(function, x), empty(x)
     _check_count(function, x)
@@ -43,7 +43,7 @@ def _(x: Tensor, function: str) -> Tensor:
     return empty(x)
 
 
-@torch.library.custom_op("flydsl::unary_backward", mutates_args=())
+@operator("unary_backward")
 def _unary_backward(dy: Tensor, x: Tensor, function: str) -> Tensor:
     check_same(f"{function}_bwd", x=x, dy=dy)
     dtype, dx = dtype_name(function, x), empty(x)
@@ -71,7 +71,7 @@ def _differentiate_unary(ctx, dy):  # type: ignore[no-untyped-def]
 _unary.register_autograd(_differentiate_unary, setup_context=_save_input)
 
 
-@torch.library.custom_op("flydsl::binary", mutates_args=())
+@operator("binary")
 def _binary(x: Tensor, y: Tensor, function: str) -> Tensor:
     check_same(function, x=x, y=y)
     dtype, z = dtype_name(function, x), empty(x)
@@ -105,7 +105,7 @@ def _differentiate_binary(ctx, dz):  # type: ignore[no-untyped-def]
 _binary.register_autograd(_differentiate_binary, setup_context=_save_inputs)
 
 
-@torch.library.custom_op("flydsl::gated", mutates_args=())
+@operator("gated")
 def _gated(x: Tensor, activation: str) -> Tensor:
     if x.dim() == 0 or x.shape[-1] % 2:
         raise ValueError(f"the last dimension holds gate and up, so it is even; got {tuple(x.shape)}")
@@ -122,7 +122,7 @@ def _(x: Tensor, activation: str) -> Tensor:
     return empty(x, *x.shape[:-1], x.shape[-1] // 2)
 
 
-@torch.library.custom_op("flydsl::gated_backward", mutates_args=())
+@operator("gated_backward")
 def _gated_backward(dy: Tensor, x: Tensor, activation: str) -> Tensor:
     columns = x.shape[-1] // 2
     dtype, dx = dtype_name(activation, x), empty(x)

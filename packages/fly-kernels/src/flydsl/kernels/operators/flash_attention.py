@@ -11,9 +11,10 @@ from torch import Tensor
 from ..attention.flash_attn_interface import flydsl_flash_attn_func
 from ..attention.operands import dense_problem, with_terms
 from .launching import empty, stream_of
+from .registration import operator
 
 
-@torch.library.custom_op("flydsl::flash_attention", mutates_args=())
+@operator("flash_attention")
 def _flash_attention(
     q: Tensor,
     k: Tensor,

@@ -11,6 +11,7 @@ from torch import Tensor
 from ..gemm.dispatch import check_operands, multiply
 from ..gemm.scaled_dispatch import check_scaled, multiply_scaled
 from .launching import empty, stream_of
+from .registration import operator
 
 
 def _out_dtype(a: Tensor, out_dtype: torch.dtype | None) -> torch.dtype:
@@ -19,7 +20,7 @@ def _out_dtype(a: Tensor, out_dtype: torch.dtype | None) -> torch.dtype:
     return a.dtype if a.dtype in (torch.float16, torch.bfloat16) else torch.bfloat16
 
 
-@torch.library.custom_op("flydsl::gemm", mutates_args=())
+@operator("gemm")
 def _gemm(
     a: Tensor,
     b: Tensor,
@@ -48,7 +49,7 @@ def _(a: Tensor, b: Tensor, *others: Any) -> Tensor:
     return empty(a, a.shape[0], b.shape[0], dtype=kind)
 
 
-@torch.library.custom_op("flydsl::scaled_gemm", mutates_args=())
+@operator("scaled_gemm")
 def _scaled_gemm(
     a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor, block: int, out_dtype: torch.dtype, shuffled: bool
 ) -> Tensor:

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from ..gemm.grouped_dispatch import check_grouped, multiply_grouped
 from .launching import empty, stream_of
+from .registration import operator
 
 
-@torch.library.custom_op("flydsl::grouped_gemm", mutates_args=())
+@operator("grouped_gemm")
 def _grouped_gemm(
     a: Tensor, b: Tensor, group_offs: Tensor, scale_a: Tensor | None, scale_b: Tensor | None, out_dtype: torch.dtype
 ) -> Tensor:

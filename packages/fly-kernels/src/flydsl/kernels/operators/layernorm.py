@@ -23,6 +23,7 @@ from .launching import (
     rows,
     stream_of,
 )
+from .registration import operator
 
 _forward = built(build_layernorm_module)
 _fused_forward = built(build_fused_add_layernorm_module)
@@ -37,7 +38,7 @@ def _check(operator: str, x: Tensor, weight: Tensor, bias: Tensor) -> None:
         raise DtypeError(f"{operator}: weight is {weight.dtype} and bias is {bias.dtype}; they need one dtype")
 
 
-@torch.library.custom_op("flydsl::layernorm", mutates_args=())
+@operator("layernorm")
 def _layernorm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     _check("layernorm", x, weight, bias)
     dtype, matrix = dtype_name("layernorm", x), rows(x)
@@ -56,7 +57,7 @@ def _(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> tuple[Tensor, Tens
     return empty(x), mean, rstd
 
 
-@torch.library.custom_op("flydsl::fused_add_layernorm", mutates_args=())
+@operator("fused_add_layernorm")
 def _fused_add_layernorm(
     x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor, eps: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -78,7 +79,7 @@ def _(x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor, eps: float) -> 
     return empty(x), empty(x), numbers_of_rows(x), numbers_of_rows(x)
 
 
-@torch.library.custom_op("flydsl::layernorm_backward", mutates_args=())
+@operator("layernorm_backward")
 def _layernorm_backward(
     x: Tensor, weight: Tensor, dy: Tensor, mean: Tensor, rstd: Tensor, dadded: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:

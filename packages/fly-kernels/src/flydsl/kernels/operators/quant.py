@@ -13,6 +13,7 @@ from ..quant.per_block_quant_kernel import build_per_block_quant_module
 from ..quant.per_tensor_quant_kernel import build_per_tensor_quant_module
 from ..quant.per_token_quant_kernel import build_per_token_quant_module
 from .launching import built, dtype_name, empty, numbers_of_rows, rows, stream_of
+from .registration import operator
 
 _per_token = built(build_per_token_quant_module)
 _per_block = built(build_per_block_quant_module)
@@ -28,7 +29,7 @@ def _dtype(quant_dtype: str) -> torch.dtype:
     raise ValueError(f"quant_dtype {quant_dtype!r} is not supported; use 'fp8' or 'int8'")
 
 
-@torch.library.custom_op("flydsl::per_token_quant", mutates_args=())
+@operator("per_token_quant")
 def _per_token_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     dtype, matrix = dtype_name("per_token_quant", x), rows(x)
     q, scale = empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x, of_nothing=1.0)
@@ -43,7 +44,7 @@ def _(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     return empty(x, dtype=_dtype(quant_dtype)), numbers_of_rows(x, of_nothing=1.0)
 
 
-@torch.library.custom_op("flydsl::per_block_quant", mutates_args=())
+@operator("per_block_quant")
 def _per_block_quant(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, Tensor]:
     dtype, matrix = dtype_name("per_block_quant", x), rows(x)
     q = empty(x, dtype=_dtype(quant_dtype))
@@ -60,7 +61,7 @@ def _(x: Tensor, quant_dtype: str, block: int) -> tuple[Tensor, Tensor]:
     return empty(x, dtype=_dtype(quant_dtype)), scale
 
 
-@torch.library.custom_op("flydsl::per_block2d_quant", mutates_args=())
+@operator("per_block2d_quant")
 def _per_block2d_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     dtype = dtype_name("per_block2d_quant", x)
     q, scale = _empty_of_blocks(x, quant_dtype)
@@ -82,7 +83,7 @@ def _empty_of_blocks(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     return empty(x, dtype=_dtype(quant_dtype)), empty(x, *blocks, dtype=torch.float32)
 
 
-@torch.library.custom_op("flydsl::per_tensor_quant", mutates_args=())
+@operator("per_tensor_quant")
 def _per_tensor_quant(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     dtype, matrix = dtype_name("per_tensor_quant", x), rows(x)
     q = empty(x, dtype=_dtype(quant_dtype))
@@ -99,7 +100,7 @@ def _(x: Tensor, quant_dtype: str) -> tuple[Tensor, Tensor]:
     return empty(x, dtype=_dtype(quant_dtype)), empty(x, 1, dtype=torch.float32)
 
 
-@torch.library.custom_op("flydsl::per_tensor_quant_static", mutates_args=())
+@operator("per_tensor_quant_static")
 def _per_tensor_quant_static(x: Tensor, scale: Tensor, quant_dtype: str) -> Tensor:
     dtype, matrix = dtype_name("per_tensor_quant", x), rows(x)
     q = empty(x, dtype=_dtype(quant_dtype))
@@ -114,7 +115,7 @@ def _(x: Tensor, scale: Tensor, quant_dtype: str) -> Tensor:
     return empty(x, dtype=_dtype(quant_dtype))
 
 
-@torch.library.custom_op("flydsl::mx_quant", mutates_args=())
+@operator("mx_quant")
 def _mx_quant(x: Tensor, quant_mode: str, rounding: str) -> tuple[Tensor, Tensor]:
     return per_1x32_mx_quant(x, quant_mode, rounding=rounding)
 

@@ -20,6 +20,7 @@ from .launching import (
     rows,
     stream_of,
 )
+from .registration import operator
 
 _BUILDERS = {
     (centred, residual, smooth): built(
@@ -64,7 +65,7 @@ def _launch(
         launch(*tensors, matrix.shape[0], stream_of(x))
 
 
-@torch.library.custom_op("flydsl::norm_quant", mutates_args=())
+@operator("norm_quant")
 def _norm_quant(
     x: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor]:
@@ -78,7 +79,7 @@ def _(x: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps
     return empty(x, dtype=torch.int8), numbers_of_rows(x, of_nothing=1.0)
 
 
-@torch.library.custom_op("flydsl::fused_add_norm_quant", mutates_args=())
+@operator("fused_add_norm_quant")
 def _fused_add_norm_quant(
     x: Tensor, residual: Tensor, weight: Tensor, bias: Tensor | None, xscale: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:

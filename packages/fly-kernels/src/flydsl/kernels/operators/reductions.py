@@ -14,12 +14,13 @@ from torch import Tensor
 from ..elementwise.argmax_kernel import build_argmax_module
 from ..elementwise.row_reduce_kernel import build_row_reduce_module
 from .launching import built, dtype_name, rows, stream_of
+from .registration import operator
 
 _reduce_kernel = built(build_row_reduce_module)
 _argmax_kernel = built(build_argmax_module)
 
 
-@torch.library.custom_op("flydsl::row_reduce", mutates_args=())
+@operator("row_reduce")
 def _row_reduce(x: Tensor, operation: str) -> Tensor:
     dtype, matrix = dtype_name(operation, x), rows(x)
     if x.shape[-1] == 0:
@@ -59,7 +60,7 @@ def _differentiate(ctx, dy):  # type: ignore[no-untyped-def]
 _row_reduce.register_autograd(_differentiate, setup_context=_save)
 
 
-@torch.library.custom_op("flydsl::argmax", mutates_args=())
+@operator("argmax")
 def _argmax(x: Tensor) -> Tensor:
     dtype, matrix = dtype_name("argmax", x), rows(x)
     if x.shape[-1] == 0:

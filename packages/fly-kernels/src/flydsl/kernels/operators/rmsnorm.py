@@ -29,6 +29,7 @@ from .launching import (
     rows,
     stream_of,
 )
+from .registration import operator
 
 _forward = built(build_rmsnorm_module)
 _fused_forward = built(build_fused_add_rmsnorm_module)
@@ -50,7 +51,7 @@ def _programs(row_count: int, columns: int, dtype: str) -> int:
     return min(programs, row_count)
 
 
-@torch.library.custom_op("flydsl::rmsnorm", mutates_args=())
+@operator("rmsnorm")
 def _rmsnorm(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     check_weight("rmsnorm", "weight", weight, x)
     dtype, matrix = dtype_name("rmsnorm", x), rows(x)
@@ -66,7 +67,7 @@ def _(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     return empty(x), numbers_of_rows(x)
 
 
-@torch.library.custom_op("flydsl::rmsnorm_backward", mutates_args=())
+@operator("rmsnorm_backward")
 def _rmsnorm_backward(x: Tensor, weight: Tensor, dy: Tensor, rstd: Tensor) -> tuple[Tensor, Tensor]:
     check_same("rmsnorm_bwd", x=x, dy=dy)
     check_weight("rmsnorm_bwd", "weight", weight, x)
@@ -88,7 +89,7 @@ def _(x: Tensor, weight: Tensor, dy: Tensor, rstd: Tensor) -> tuple[Tensor, Tens
     return empty(x), empty(weight)
 
 
-@torch.library.custom_op("flydsl::fused_add_rmsnorm", mutates_args=())
+@operator("fused_add_rmsnorm")
 def _fused_add_rmsnorm(x: Tensor, residual: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     check_same("fused_add_rmsnorm", x=x, residual=residual)
     check_weight("fused_add_rmsnorm", "weight", weight, x)
@@ -107,7 +108,7 @@ def _(x: Tensor, residual: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, 
     return empty(x), empty(x), numbers_of_rows(x)
 
 
-@torch.library.custom_op("flydsl::fused_add_rmsnorm_backward", mutates_args=())
+@operator("fused_add_rmsnorm_backward")
 def _fused_add_rmsnorm_backward(
     added: Tensor, weight: Tensor, dy: Tensor, dadded: Tensor, rstd: Tensor
 ) -> tuple[Tensor, Tensor]:

@@ -9,12 +9,13 @@ from torch import Tensor
 from ..norm.softmax_bwd_kernel import build_softmax_bwd_module
 from ..norm.softmax_kernel import build_softmax_module
 from .launching import built, check_same, dtype_name, empty, rows, stream_of
+from .registration import operator
 
 _forward = built(build_softmax_module)
 _backward = built(build_softmax_bwd_module)
 
 
-@torch.library.custom_op("flydsl::softmax", mutates_args=())
+@operator("softmax")
 def _softmax(x: Tensor) -> Tensor:
     dtype, y = dtype_name("softmax", x), empty(x)
     if x.numel():
@@ -28,7 +29,7 @@ def _(x: Tensor) -> Tensor:
     return empty(x)
 
 
-@torch.library.custom_op("flydsl::softmax_backward", mutates_args=())
+@operator("softmax_backward")
 def _softmax_backward(dy: Tensor, y: Tensor) -> Tensor:
     check_same("softmax_backward", y=y, dy=dy)
     dtype, dx = dtype_name("softmax_backward", y), empty(y)
