@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,6 +77,20 @@ def test_paths_know_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert folder.get() == Path.home() / "x"
     monkeypatch.setenv("FLYDSL_TEST_DIR", str(tmp_path))
     assert folder.get() == tmp_path
+
+
+def test_a_user_without_a_home_has_a_folder_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def nobody(_: object) -> object:
+        raise KeyError("no such user")
+
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = register(path("FLYDSL_TEST_FOLDER", default="~/.flydsl/test", group="test", help="A folder."))
+    assert folder.get() == tmp_path / f"flydsl-{os.geteuid()}" / ".flydsl" / "test"
+    monkeypatch.setenv("FLYDSL_TEST_FOLDER", "~no-such-user/test")
+    with pytest.raises(ValueError, match="FLYDSL_TEST_FOLDER='~no-such-user/test': expected a path"):
+        folder.get()
 
 
 def test_the_group_of_a_wheel_imports_what_its_entry_point_names(

@@ -152,10 +152,22 @@ def string(name: str, *, default: str = "", group: str, help: str, attribute: st
 
 
 def path(name: str, *, default: str, group: str, help: str, attribute: str | None = None) -> Variable[Path]:
-    """A file or folder; `~` is the user's home. It need not exist."""
+    """A file or folder; `~` is the user's home. It need not exist.
+
+    Where the system knows no home, as of users that a container was just given, a folder of the user's among the
+    temporary ones takes its place.
+    """
 
     def parse(text: str) -> Path:
-        return Path(text).expanduser()
+        try:
+            return Path(text).expanduser()
+        except RuntimeError as error:
+            home, _, rest = text.partition("/")
+            if home != "~":
+                raise ValueError(str(error)) from None
+        import tempfile
+
+        return Path(tempfile.gettempdir(), f"flydsl-{os.geteuid()}", rest)
 
     return Variable(name, parse(default), group, _attribute(name, group, attribute), help, "a path", parse)
 
