@@ -159,6 +159,14 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch, facts, text, is_explained):
     assert (f"No space left on device: {tmp_path}" in said) == is_explained
 
 
+def test_a_limit_of_files_is_named(monkeypatch):
+    assert scratch.why_unwritable() is None
+    monkeypatch.setattr("resource.getrlimit", lambda _: (4096, -1))
+    assert "File too large: this process may write files of 4096 bytes at most" in pipeline._explained(
+        "cannot write 'x'"
+    )
+
+
 def test_parent_and_child_compile_after_a_fork(tmp_path):
     """Without a disk cache, so that every artifact is made and loaded in the scratch folder."""
     script = tmp_path / "forks.py"

@@ -12,6 +12,7 @@ import atexit
 import errno
 import fcntl
 import os
+import resource
 import shutil
 import tempfile
 from contextlib import suppress
@@ -24,8 +25,10 @@ __all__ = ["scratch_folder", "why_unwritable"]
 
 _PREFIX = "flydsl-scratch-"
 _ATTEMPTS = 10
-_LITTLE = 1 << 20
-"""Bytes: with less a disk counts as full. What could not be written whole was removed, so there is room again."""
+_LITTLE, _FEW = 1 << 20, 8
+"""Bytes and files: with less a disk counts as full. What could not be written whole was removed, which made room."""
+_LARGE = 64 << 20
+"""Bytes that no artifact has."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -83,10 +86,13 @@ def why_unwritable() -> str | None:
         return f"{folder}: {error.strerror}"
     if not os.path.isdir(folder):
         return f"TMPDIR={folder} is no folder"
-    if facts.f_bavail * facts.f_frsize < _LITTLE or (facts.f_files and not facts.f_favail):
+    if facts.f_bavail * facts.f_frsize < _LITTLE or (facts.f_files and facts.f_favail < _FEW):
         return f"{os.strerror(errno.ENOSPC)}: {folder}. Make room there, or set TMPDIR to another folder"
     if not os.access(folder, os.W_OK | os.X_OK):
         return f"{folder} cannot be written. Set TMPDIR to another folder"
+    largest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if 0 <= largest < _LARGE:  # RLIM_INFINITY is -1
+        return f"{os.strerror(errno.EFBIG)}: this process may write files of {largest} bytes at most (RLIMIT_FSIZE)"
     return None
 
 
