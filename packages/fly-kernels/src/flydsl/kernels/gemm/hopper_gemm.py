@@ -17,8 +17,9 @@ Algorithm and data movement
     consume: each multiplies its 64 rows (wgmma), with one group of products in flight while the next stage is waited
     for, and releases a stage when its products have been read. Sums go through an epilogue in registers and
     through shared memory, and are stored by the copy engine, while the producer is already filling the ring for the
-    next tile. What an epilogue reads of a tile's rows and columns is copied to shared memory ahead of its products; a
-    residual comes by the copy engine to where the results go, the first columns of a tile ahead of its products.
+    next tile. What an epilogue reads of a tile's rows and columns is asked for ahead of its products, and put into
+    shared memory behind them; a residual comes by the copy engine to where the results go, the first columns of a tile
+    ahead of its products.
 
 Times are in docs/benchmarks/hopper-products.md (an H100) and hopper-products-h200.md; `tools/bench/cuda_gemm.py` took
 them.
@@ -299,17 +300,23 @@ def compile_hopper_gemm(
                 fx.make_layout((ROWS, box_n, boxes_n, config.store_buffers), (box_n, 1, apart, boxes_n * apart)),
             )
 
-            def keep(name: str, first: Any, end: Any) -> None:
-                """Have the warpgroup copy what an epilogue reads of a tile to shared memory, with 0 past the end."""
-                count = vectors[name]
-                for start in fx.range_constexpr(0, count, WARPGROUP):
-                    at = lane + start
-                    if at < count:
-                        value = fx.make_rmem_tensor(1, fx.Float32)
-                        value.fill(0.0)
-                        if first + at < end:
-                            value[0] = given[name][first + at].to(fx.Float32)
-                        kept[name][mine * count + at] = value[0]
+            def ask(name: str, first: Any, end: Any) -> list[Any]:
+                """What an epilogue reads of a tile, in registers of the warpgroup, with 0 past the end."""
+                values = []
+                for start in fx.range_constexpr(0, vectors[name], WARPGROUP):
+                    at, value = lane + start, fx.make_rmem_tensor(1, fx.Float32)
+                    value.fill(0.0)
+                    if (at < vectors[name]) & (first + at < end):
+                        value[0] = given[name][first + at].to(fx.Float32)
+                    values.append(value)
+                return values
+
+            def keep(name: str, values: list[Any]) -> None:
+                """Have the warpgroup put what it asked for where all of it reads it."""
+                for start, value in enumerate(values):
+                    at = lane + start * WARPGROUP
+                    if at < vectors[name]:
+                        kept[name][mine * vectors[name] + at] = value[0]
 
             def read(name: str, column: int) -> Any:
                 """What was kept, as a tensor of the shape of the results that are made at once, from a column on."""
@@ -390,9 +397,13 @@ def compile_hopper_gemm(
             parity = fx.Int32(0)
             row, column = walk(first)
             for turn in range(first, walk.size, step):
-                for name in vectors:
-                    first = (row * consumers + mine) * ROWS if name == "scale_a" else column * tile_n
-                    keep(name, first, m if name == "scale_a" else n)
+                # It is on its way while the products are made.
+                asked = {
+                    name: ask(name, (row * consumers + mine) * ROWS, m)
+                    if name == "scale_a"
+                    else ask(name, column * tile_n, n)
+                    for name in vectors
+                }
                 if fx.const_expr(epilogue.residual):  # noqa: SIM102 - one is known while tracing
                     if lane == 0:
                         fx.nvgpu.tma_wait(0, read=True)
@@ -419,6 +430,8 @@ def compile_hopper_gemm(
                     place = place.next()
                 # While the last products are made: where the next tile is, and room for this one's results.
                 next_row, next_column = walk(fx.math.min(turn + step, walk.size - 1))
+                for name, values in asked.items():
+                    keep(name, values)
                 make_room(0)
                 fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                 fx.nvgpu.warpgroup_wait(sums, 0)
