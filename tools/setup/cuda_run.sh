@@ -87,6 +87,7 @@ if asked sanitizers; then
   fi
 fi
 if asked rows; then
+  step "first calls" python3 cuda_first.py "$out/first.json"
   step "times of rows" python3 cuda.py run pack "$out/results.json" --seconds "${FLYDSL_BENCH_SECONDS:-240}"
 fi
 for one in products:gemm attention:attention; do
