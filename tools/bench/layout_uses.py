@@ -61,6 +61,7 @@ REASONS = {
     "common/mma/mx_large_tile_loop.py": ROOM,
     "common/mma/mx_staging.py": ROOM,
     "common/mma/quadrant_loop.py": "room in LDS and lanes' places come from one register: one for each was spilled",
+    "common/mma/scaled_quadrant_loop.py": "as in quadrant_loop.py: one register for places in LDS and in an operand",
     "common/mma/shuffled_store.py": "one read of 16 bytes whose halves change places; a layout makes two reads of it",
     "common/mma/staged_loop.py": ROOM,
     "common/mma/tdm_loop.py": ROOM,

@@ -48,7 +48,7 @@ time model, whose errors against published timings [its page](../emulator/predic
 bound in brackets; beside them millions of issue cycles (all waves, each alone, by LLVM's scheduling model). The
 problems are those of the peer's code objects that we have a kernel for, and some with scales of parts of K that it has
 none for. Ours has the peer's tile, or that of our default for the shape, which the brackets then name, and without a
-peer the best of three; of Triton's candidates the fastest counts. A ratio below 1 says that ours is faster. Where
+peer the best of some; of Triton's candidates the fastest counts. A ratio below 1 says that ours is faster. Where
 Triton has no figure, it has no such kernel (its `dot_scaled` takes E2M1, E4M3 and E5M2, but no FP6), or the row is a
 second form of ours and the peer's for a problem that has Triton's above.
 
@@ -76,7 +76,7 @@ def gemm(record: dict[str, Any], match: re.Match[str]) -> tuple[Problem, ...]:
     from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 
     if record["dtype"] in ("fp4", "fp6fp4"):
-        return (mx_gemm(record, match),)
+        return mx_gemm(record, match)
     m, n, k, *tile = (int(one) for one in match.groups()[:6])
     dtype, asynchronous = record["dtype"], record["op"] == "gemm_async"
     if dtype not in cases.DTYPES or record["op"] not in ("gemm", "gemm_async"):
@@ -108,12 +108,13 @@ def gemm(record: dict[str, Any], match: re.Match[str]) -> tuple[Problem, ...]:
     )
 
 
-def mx_gemm(record: dict[str, Any], match: re.Match[str]) -> Problem:
+def mx_gemm(record: dict[str, Any], match: re.Match[str]) -> tuple[Problem, ...]:
     """C = A B^T of MXFP4 weights and MXFP4 or MXFP6, in the order of `shuffle_weight` or, of 256 x 256, row-major."""
     import torch
     from kernel_cases.gemm import triton_of_mx
 
     from flydsl.kernels.gemm.fp4_gemm_4wave import compile_fp4_gemm_4w
+    from flydsl.kernels.gemm.scaled_tiles import scaled_tile
     from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_w4
 
     m, n, k, *tile = (int(one) for one in match.groups()[:6])
@@ -125,12 +126,20 @@ def mx_gemm(record: dict[str, Any], match: re.Match[str]) -> Problem:
     triton = triton_of_mx(m, n, k) if kind == "fp4" else ()
     if record["op"] == "gemm_fp4":
         plain = compile_fp4_gemm_4w(K=k)
-        return Problem(lambda: plain(a, b, c, *scales, m, n), triton)
+        return (Problem(lambda: plain(a, b, c, *scales, m, n), triton),)
     options = {"use_async_copy": True, "waves_per_eu": 2} if record["op"] == "gemm_fp4_async" else {}
-    launch = compile_preshuffle_gemm_w4(
-        N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], a_dtype=kind, **options
-    )
-    return Problem(lambda: launch(c, a, b, *scales, torch.empty(0, dtype=torch.bfloat16), m, n), triton)
+
+    def of_tile(tile_m: int, tile_n: int, tile_k: int, name: str = "") -> Problem:
+        launch = compile_preshuffle_gemm_w4(
+            N=n, K=k, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, a_dtype=kind, **options
+        )
+        empty = torch.empty(0, dtype=torch.bfloat16)
+        return Problem(lambda: launch(c, a, b, *scales, empty, m, n), triton, name)
+
+    ours = scaled_tile(record["arch"], m, n, k, (kind, "fp4"))
+    if options or ours == (tile[0], tile[1]):
+        return (of_tile(tile[0], tile[1], tile[2]),)
+    return (of_tile(tile[0], tile[1], tile[2]), of_tile(*ours, 256, f", tile {ours[0]}x{ours[1]}"))
 
 
 def block_scaled(arch: str, m: int, n: int, k: int) -> tuple[Problem, ...]:
@@ -152,7 +161,7 @@ def block_scaled(arch: str, m: int, n: int, k: int) -> tuple[Problem, ...]:
         )
         return Problem(lambda: launch(c, a, b, *scales, m, n), triton_of_blocks(arch, m, n, k))
 
-    return tuple(of_tile(tile) for tile in _TILES if tile[0] <= max(64, m))
+    return tuple(of_tile(tile) for tile in _TILES if tile[0] <= max(64, m) and (arch == "gfx950" or tile != _TILES[-1]))
 
 
 def mx_fp8(m: int, n: int, k: int, b_format: str) -> tuple[Problem, ...]:
@@ -183,7 +192,7 @@ def mx_fp8(m: int, n: int, k: int, b_format: str) -> tuple[Problem, ...]:
     return tuple(of_tile(tile) for tile in _TILES if tile[0] <= max(64, m))
 
 
-_TILES = ((64, 128), (128, 128), (128, 256))  # of ours where there is no peer's
+_TILES = ((64, 128), (128, 128), (128, 256), (256, 256))  # of ours where there is no peer's
 _SCALED = ((128, 4096, 7168), (4096, 4096, 7168))
 
 

@@ -120,8 +120,8 @@ GOOD = {"N": 128, "K": 256, "tile_m": 64, "tile_n": 128, "tile_k": 128}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"in_dtype": "int4"}, "in_dtype 'int4' is not supported; use one of fp8, int8, fp16, bf16"),
-        ({"in_dtype": "fp4"}, "in_dtype 'fp4' is not supported; use one of fp8, int8, fp16, bf16"),
+        ({"in_dtype": "fp4"}, "in_dtype 'fp4' is not supported; use one of fp8, int8, int4, fp16, bf16"),
+        ({"in_dtype": "int4", "K": 1 << 17}, "K = 131072 int4 may overflow"),
         ({"out_dtype": "f32"}, "out_dtype 'f32' is not supported; use one of bf16, fp16"),
         ({"epilogue": "relu"}, "epilogue 'relu' is not supported; use one of none, bias, bias_relu"),
         ({"K": 320}, "K = 320 is no multiple of tile_k = 128"),

@@ -11,6 +11,7 @@ from references import Problem
 
 from flydsl.kernels.common.shuffle import shuffle_weight, unshuffle_weight
 from flydsl.kernels.gemm.int4_weights import pack_int4, pack_int4_pairs, unpack_int4, unpack_int4_pairs
+from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8
 
 
@@ -48,6 +49,20 @@ def test_against_exact_integers(run, arch, shape, tiles, out_dtype, options):
     flat = [one.view(-1) for one in (problem.a, packed, problem.scale_a, problem.scale_b)]
     run(exe, c, *flat, shape[0], shape[1], writes=[c])
     problem.check(c.view(shape[0], shape[1]))
+
+
+def test_with_a_bias(run, arch):
+    """By the builder whose epilogues have one."""
+    problem = problem_of((33, 128, 512), "bf16", arch)
+    launch = compile_preshuffle_gemm(
+        N=128, K=512, tile_m=32, tile_n=128, tile_k=128, in_dtype="int4", epilogue="bias_relu"
+    )
+    c, bias = problem.output(), (torch.randn(128) * 1000).bfloat16()
+    packed = pack_int4(shuffle_weight(problem.b))
+    run(launch, c, problem.a, packed, problem.scale_a, problem.scale_b, bias, 33, 128, writes=[c])
+    problem.expected = (problem.expected + bias.double()).clamp(min=0)
+    problem.error = problem.error + problem.expected * 2.0**-8 + 2.0**-8
+    problem.check(c)
 
 
 def test_output_that_is_asked_for(run, arch):

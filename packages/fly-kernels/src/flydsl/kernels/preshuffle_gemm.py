@@ -74,11 +74,9 @@ def compile_preshuffle_gemm_a8(
     positive_integer("split_k", split_k)
     if not isinstance(use_cshuffle_epilog, (bool, int)):
         raise ValueError(f"use_cshuffle_epilog is a bool, got {use_cshuffle_epilog!r}")
-    given = sorted({"epilogue", "types", "shuffled_store"} & set(options))
+    given = sorted({"epilogue", "shuffled_store"} & set(options))
     if given:
         raise ValueError(f"compile_preshuffle_gemm_a8 takes no {given[0]}; compile_preshuffle_gemm does")
-    if in_dtype == "int4" and isinstance(K, int) and K >= 1 << 17:
-        raise ValueError(f"K = {K} int4 may overflow 32-bit sums; K must be less than {1 << 17}")
     if scale_mode not in SCALE_MODES:
         raise ValueError(f"scale_mode {scale_mode!r} is not supported; use one of {', '.join(SCALE_MODES)}")
     numbers: dict[str, Any] = {
@@ -100,7 +98,7 @@ def compile_preshuffle_gemm_a8(
         if lds_stage != 2 or numbers.pop("preload", None) is not None:
             raise ValueError("scale_mode 'blockscale' has lds_stage = 2 and no preload")
     else:
-        numbers |= {"lds_stage": lds_stage, "in_dtype": in_dtype, "types": ("fp8", "int8", "int4", "fp16", "bf16")}
+        numbers |= {"lds_stage": lds_stage, "in_dtype": in_dtype}
     outputs = ("fp16", "bf16") if out_dtype is None else (out_dtype,)
     launches = {name: build(**numbers, out_dtype=name) for name in outputs}
 

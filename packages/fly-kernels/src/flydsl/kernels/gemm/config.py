@@ -12,7 +12,7 @@ from ..common.mma.loop_plan import QUADRANT_STEP_BYTES
 from ..common.utils import cdiv
 from .tile_gemm import ELEMENT_BYTES
 
-__all__ = ["COMPUTE_UNITS", "GemmConfig", "default_config"]
+__all__ = ["COMPUTE_UNITS", "GemmConfig", "default_config", "large_tile"]
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,8 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
         # By how much data each load serves: the first that keeps every compute unit busy is taken.
         busy = [tile for tile in table["tiles"] if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= units]
         tile_m, tile_n = busy[0] if busy else table["tiles"][-1]
-        large = table["large_tiles"].get(arch)
-        if large and K * size % QUADRANT_STEP_BYTES == 0 and K * size > QUADRANT_STEP_BYTES:
-            count, usual = (cdiv(M, one[0]) * cdiv(N, one[1]) for one in (large["tile"], (tile_m, tile_n)))
-            if count >= units and _filled(count, units) >= large["least_filled"] * _filled(usual, units):
-                tile_m, tile_n = large["tile"]
+        if K * size % QUADRANT_STEP_BYTES == 0 and K * size > QUADRANT_STEP_BYTES:
+            tile_m, tile_n = large_tile(arch, M, N, (tile_m, tile_n)) or (tile_m, tile_n)
     split = 1
     tiles = cdiv(max(M, 1), tile_m) * cdiv(N, tile_n)
     while (
@@ -147,6 +144,18 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     if (tile_m + tile_n) * K * size * (split - 1) < table["split_costs"] * split:
         split = 1
     return GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
+
+
+def large_tile(arch: str, M: int, N: int, usual: tuple[int, int]) -> tuple[int, int] | None:
+    """The tile of a chip's loop for large ones, where it pays beside the `usual` tile: see `default_config`."""
+    large, units = defaults("gemm", arch)["large_tiles"].get(arch), COMPUTE_UNITS[arch]
+    if not large:
+        return None
+    count, others = (cdiv(M, one[0]) * cdiv(N, one[1]) for one in (large["tile"], usual))
+    if count < units or _filled(count, units) < large["least_filled"] * _filled(others, units):
+        return None
+    tile_m, tile_n = large["tile"]
+    return tile_m, tile_n
 
 
 def _filled(tiles: int, units: int) -> float:

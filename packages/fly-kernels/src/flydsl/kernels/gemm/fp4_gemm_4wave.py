@@ -44,7 +44,7 @@ def compile_fp4_gemm_4w(
     def gemm(N: int) -> Any:
         return build_mx_gemm(
             "compile_fp4_gemm_4w", N=N, K=K, tile_m=_ROWS, tile_n=_COLUMNS, tile_k=_DEPTH, a_format="fp4",
-            b_format="fp4", shuffled=False, large_tile=True, xcd_swizzle=_XCD_COLUMNS if use_xcd_remap else 0,
+            b_format="fp4", shuffled=False, xcd_swizzle=_XCD_COLUMNS if use_xcd_remap else 0,
         )  # fmt: skip
 
     gemm(columns)  # refuses what no N makes possible

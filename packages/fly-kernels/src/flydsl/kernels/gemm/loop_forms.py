@@ -89,10 +89,17 @@ def _listed_form(gemm: TileGemm) -> TiledLoop | None:
             continue
         if one.get("asked") and not gemm.direct:
             continue
+        if one["loop"].get("quadrants") and (gemm.atomic or gemm.stochastic or gemm.shuffled_store or gemm.groups):
+            continue  # whose epilogues know only blocks of 16 rows
         along_m, along_n = one["waves"]
         steps, rest = divmod(gemm.K // gemm.split_k, one["step"])
         direct, occupancy = one["loop"].get("direct", False), one["waves_per_eu"]
-        if rest or steps < 2 or gemm.direct > direct or gemm.waves_per_eu > occupancy:
+        if (
+            rest
+            or steps < (1 if one["loop"].get("quadrants") else 2)
+            or gemm.direct > direct
+            or gemm.waves_per_eu > occupancy
+        ):
             continue
         return TiledLoop(
             gemm.arch, gemm.in_dtype, (gemm.tile_m, gemm.tile_n, one["step"]), steps, (along_m, along_n),

@@ -76,7 +76,6 @@ def build_mx_gemm(
     use_async_copy: bool = False,
     enable_scheduler: bool = True,
     xcd_swizzle: int = 0,
-    large_tile: bool = False,
     error: type[Exception] = RuntimeError,
 ) -> Callable[..., None]:
     """Return the function `(C, A, B, M, N, stream, *, scale_a, scale_b[, bias])` that a `@flyc.jit` body calls.
@@ -99,8 +98,6 @@ def build_mx_gemm(
             multiplies it.
         enable_scheduler: memory accesses lie between matrix instructions as the library says; else the compiler orders.
         xcd_swizzle: how many neighbouring column tiles the workgroups of one XCD share; 0 keeps the order.
-        large_tile: the main loop of large row-major tiles of "fp4", see `common/mma/mx_large_tile_loop.py`; then K is a
-            multiple of 256.
         error: what is raised on another target.
 
     Raises:
@@ -137,9 +134,9 @@ def build_mx_gemm(
         arch=arch, N=N, K=K, in_dtype=a_format, out_dtype=out_dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k,
         epilogue=parse_epilogue(epilogue, scaled=False), shuffled=shuffled, waves=waves, fenced=bool(enable_scheduler),
         direct=bool(use_async_copy), xcd_swizzle=xcd_swizzle, shuffled_store=bool(shuffled_store),
-        waves_per_eu=waves_per_eu or 1, b_mx=b_format, large_tile=large_tile,
+        waves_per_eu=waves_per_eu or 1, b_mx=b_format,
     )  # fmt: skip
-    both_ways = use_async_copy and a_format == b_format == "fp4" and not (large_tile or shuffled_store or waves)
+    both_ways = use_async_copy and a_format == b_format == "fp4" and not (shuffled_store or waves)
     if both_ways and not has_listed_form(gemm):
         gemm = replace(gemm, large_tile=large_tile_waves(tile_m, tile_n) is not None and K % 256 == 0)
     multiply = build_tile_gemm(gemm, f"mx_gemm_{epilogue}")

@@ -11,6 +11,7 @@ from flydsl.runtime.device import get_rocm_arch
 from ..common.language import flyc, fx
 from .mx_gemm import build_mx_gemm, check_mx_target
 from .scale_words_kernel import scale_words
+from .scaled_tiles import scaled_tile
 
 if TYPE_CHECKING:
     import torch
@@ -19,8 +20,6 @@ __all__ = ["gemm_mxfp8"]
 
 _FORMATS = {"torch.float8_e4m3fn": "fp8", "torch.float8_e5m2": "bf8"}
 _OUTPUTS = {"torch.bfloat16": "bf16", "torch.float16": "fp16"}
-# Rows up to which a tile is used, and the tile: for few rows the time is that of reading B.
-_TILES = ((16, (16, 64)), (32, (32, 64)), (512, (64, 128)), (None, (128, 128)))
 
 
 def gemm_mxfp8(
@@ -79,9 +78,8 @@ def gemm_mxfp8(
             raise ValueError(f"gemm_mxfp8: {name} must be contiguous and begin at a multiple of 16 bytes")
     out = a.new_empty((M, N), dtype=kind)
     if M and N:
-        tile = next(tile for rows, tile in _TILES if rows is None or rows >= M)
-        arch = get_rocm_arch().split(":")[0]
-        launch = _built(arch, N, K, tile, _FORMATS[str(a.dtype)], _FORMATS[str(b.dtype)], _OUTPUTS[str(kind)])
+        arch, formats = get_rocm_arch().split(":")[0], (_FORMATS[str(a.dtype)], _FORMATS[str(b.dtype)])
+        launch = _built(arch, N, K, scaled_tile(arch, M, N, K, formats), *formats, _OUTPUTS[str(kind)])
         stream = torch.cuda.current_stream(a.device).cuda_stream if a.is_cuda else None
         scales = scale_words(a_scale, b_scale, K, stream)
         launch(out.view(-1), a.view(torch.uint8), b.view(torch.uint8), *scales, M, stream)

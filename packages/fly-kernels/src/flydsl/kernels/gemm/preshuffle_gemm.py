@@ -5,7 +5,8 @@ Shapes and layouts
     A (M, K) row-major; B (N, K) shuffled; C (M, N) row-major; scale_a (M) and scale_b (N) f32; bias (N) of C's type.
     Any of them may come flattened; rows of A and C may be apart, those of A by multiples of 16 bytes. A and B are of
     `in_dtype` ("fp16", "bf16", "fp8", "int8"; fp8 is E4M3 as the architecture has it, FNUZ on gfx942, and may come as
-    plain bytes), C of `out_dtype` ("bf16", "fp16"). Sums are f32 (int32 for int8), and rounded once.
+    plain bytes), or A of int8 and B of pairs of int4 ("int4", see `gemm.int4_weights`), C of `out_dtype` ("bf16",
+    "fp16"). Sums are f32 (int32 for int8), and rounded once.
 
 Limits
     K a multiple of `tile_k`, N of `tile_n`, `tile_n` of 64, `tile_m` of 16, `tile_k` of 64 bytes, and
@@ -36,13 +37,15 @@ from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.tile_plan import WAVE
 from ..common.shuffle import shuffle_weight
-from .tile_gemm import A_BYTES, ELEMENT_BYTES, TileGemm, build_tile_gemm
+from .tile_gemm import A_BYTES, TileGemm, build_tile_gemm
 
 __all__ = ["build_preshuffle_gemm", "compile_preshuffle_gemm", "shuffle_weight"]
 
 THREADS = 4 * WAVE
 _PASS_BYTES = 16 * THREADS  # what the workgroup loads by one 128-bit access a thread
 _OUTPUTS = ("bf16", "fp16")
+_TYPES = ("fp8", "int8", "int4", "fp16", "bf16")
+_INT4_K = 1 << 17  # from which on sums of int8 times int4 may overflow
 _MOST_WAVES = 8  # of a SIMD
 
 
@@ -69,7 +72,7 @@ def compile_preshuffle_gemm(
         N, K: columns of C, and what is summed over.
         tile_m, tile_n, tile_k: what a workgroup computes, and of what K is a multiple; how much of K it takes at a time
             is what LDS and registers allow.
-        in_dtype: "fp8", "int8", "fp16" or "bf16".
+        in_dtype: "fp8", "int8", "fp16" or "bf16"; or "int4": A of int8, B as `compile_preshuffle_gemm_a8` has it.
         out_dtype: "bf16" or "fp16".
         epilogue: "none", "bias", "bias_relu", "bias_silu" or "bias_gelu".
         waves_per_eu: occupancy to ask of register allocation; None or 0 asks for nothing.
@@ -127,7 +130,6 @@ def build_preshuffle_gemm(
     xcd_swizzle: int = 0,
     lds_stage: int = 2,
     preload: tuple[int, int] | None = None,
-    types: tuple[str, ...] = tuple(ELEMENT_BYTES),
     shuffled_store: bool = False,
     split_k: int = 1,
 ) -> Callable[..., None]:
@@ -135,14 +137,15 @@ def build_preshuffle_gemm(
 
     Arguments and errors are those of `compile_preshuffle_gemm`, and besides
 
-        types: which `in_dtype` to take, of those and "int4".
         shuffled_store: results leave by way of LDS; not with `split_k`.
         split_k: into how many parts K is cut, each a multiple of `tile_k`; more than one need the extra `workspace`
             (split_k, M, N) of f32.
     """
     arch = get_rocm_arch().split(":")[0]
-    if in_dtype not in types:
-        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(types)}")
+    if in_dtype not in _TYPES:
+        raise ValueError(f"in_dtype {in_dtype!r} is not supported; use one of {', '.join(_TYPES)}")
+    if in_dtype == "int4" and isinstance(K, int) and K >= _INT4_K:
+        raise ValueError(f"K = {K} int4 may overflow 32-bit sums; K must be less than {_INT4_K}")
     if out_dtype not in _OUTPUTS:
         raise ValueError(f"out_dtype {out_dtype!r} is not supported; use one of {', '.join(_OUTPUTS)}")
     element_bytes = A_BYTES[in_dtype]

@@ -16,6 +16,7 @@ from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.operand_scales import BLOCK
 from .mx_gemm import check_mx_target
 from .scale_words_kernel import scale_words
+from .scaled_tiles import scaled_tile
 from .tile_gemm import TileGemm, build_tile_gemm
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ __all__ = ["check_scaled", "multiply_scaled"]
 
 _MX = {"torch.uint8": "fp4", "torch.float8_e4m3fn": "fp8", "torch.float8_e5m2": "bf8"}
 _OUTPUTS = {"torch.bfloat16": "bf16", "torch.float16": "fp16"}
-# Rows up to which a tile is used, and the tile: for few rows the time is that of reading B.
-_TILES = ((16, (16, 64)), (32, (32, 64)), (512, (64, 128)), (1 << 40, (128, 128)))
 GROUP = 32  # of K, with one scale of E8M0
 
 
@@ -94,9 +93,9 @@ def multiply_scaled(
         raise ValueError(f"gemm: shuffled weights have a multiple of 16 rows, not {N}")
     if M == 0 or N == 0:
         return out
-    tile = next(tile for rows, tile in _TILES if rows >= M)
-    formats = tuple(_MX.get(str(one.dtype), "") for one in (a, b)) if block == GROUP else ("fp8", "")
+    formats = (_MX[str(a.dtype)], _MX[str(b.dtype)]) if block == GROUP else ("fp8", "")
     arch = get_rocm_arch().split(":")[0]
+    tile = scaled_tile(arch, M, N, K, (formats[0], formats[1] or "f32"))
     launch = _built(arch, N, K, tile, formats, _OUTPUTS[str(out.dtype)], shuffled)
     if block == GROUP:
         scales = list(scale_words(a_scale, b_scale, K, stream))

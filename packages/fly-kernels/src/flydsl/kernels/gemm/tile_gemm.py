@@ -48,7 +48,7 @@ from .group_tiles import tile_of_group
 from .loop_forms import given_loop, large_tile_loop, scaled_loop
 from .splitk_reduce import build_splitk_reduce
 from .tile_checks import check_operands, check_size
-from .tile_operands import large_tile_sums, lds_buffers, loop_scales, quadrant_sums
+from .tile_operands import large_tile_sums, lds_buffers, loop_scales, quadrant_sums, scaled_quadrant_sums
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
@@ -99,7 +99,7 @@ class TileGemm:
         atomic: the sums of parts of K are added to C, of 16 bits or exact integers, which holds what they begin from.
         stochastic: results, which are bf16, are rounded up with the probability of what bf16 has no room for, by random
             bits of a number of the launch, `sr_seed`, and of the element.
-        large_tile: with `b_mx`, of 4 bits and row-major, the main loop of large tiles, see `mx_large_tile_loop`.
+        large_tile: with `b_mx`, of 4 bits, the main loop of large tiles, see `mx_large_tile_loop`.
         persistent: workgroups, each of which walks through the tiles in steps of as many, with `staged` "AB"; 0 is a
             workgroup for each tile.
     """
@@ -368,6 +368,11 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                     gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
                     (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, turns,
                 )  # fmt: skip
+            elif fx.const_expr(tiled.quadrants and (gemm.block_scaled or gemm.b_mx)):
+                sums = scaled_quadrant_sums(
+                    gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
+                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), part, M, thread, turns,
+                )  # fmt: skip
             elif fx.const_expr(tiled.quadrants):
                 sums = quadrant_sums(
                     gemm, tiled, A, B, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
@@ -425,9 +430,9 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             chain = fx.Epilogue()
             for function, names in element_functions(used, output):
                 chain = chain.then(function, *[read[name] for name in names])
-            mine = output_copy(plan, output, access, large_tile=gemm.large_tile, quadrants=tiled.quadrants).get_slice(
-                thread
-            )
+            mine = output_copy(
+                plan, output, access, large_tile=gemm.large_tile, quadrants=tiled.quadrants, small=tiled.scaled
+            ).get_slice(thread)
             results = [sums[key] for key in sorted(sums)]
             if fx.const_expr(access < run):
                 parts = [list(range(at, at + access)) for at in range(0, run, access)]

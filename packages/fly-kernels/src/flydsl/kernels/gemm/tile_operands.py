@@ -13,6 +13,7 @@ from ..common.mma.loop_plan import TiledLoop
 from ..common.mma.mx_large_tile_loop import MxLargeTile
 from ..common.mma.operand_scales import BLOCK, Scales, mx_scale_layout, scale_layout, spread_scale_layout
 from ..common.mma.quadrant_loop import QuadrantLoop
+from ..common.mma.scaled_quadrant_loop import ScaledQuadrantLoop
 from ..common.mma.tile_plan import TilePlan
 from ..common.utils import cdiv
 from .arguments import tile_tensor
@@ -20,7 +21,9 @@ from .arguments import tile_tensor
 if TYPE_CHECKING:
     from .tile_gemm import TileGemm
 
-__all__ = ["large_tile_sums", "lds_buffers", "loop_scales", "quadrant_sums"]
+__all__ = ["large_tile_sums", "lds_buffers", "loop_scales", "quadrant_sums", "scaled_quadrant_sums"]
+
+_PAIR = 32  # rows whose E8M0 scales share words
 
 
 def loop_scales(
@@ -113,6 +116,47 @@ def quadrant_sums(
     chunks = quadrant.lds_chunks()
     lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(2 * BUFFERS)]
     return quadrant.run(operands[0], operands[1], lds, thread, looped)
+
+
+def scaled_quadrant_sums(
+    gemm: TileGemm,
+    loop: TiledLoop,
+    A: fx.Tensor | fx.Pointer,
+    B: fx.Tensor | fx.Pointer,
+    extras: Mapping[str, fx.Tensor | fx.Pointer],
+    of_a: tuple[Any, ...],
+    of_b: tuple[Any, ...],
+    part: int | fx.Int32,
+    M: fx.Int32,
+    thread: fx.Int32,
+    looped: fx.Int32,
+) -> dict[tuple[int, int], fx.Vector]:
+    """The sums of the main loop in quadrants with scales of parts of K, from K `part` on; A and B as above."""
+    quadrant, operands, scales = ScaledQuadrantLoop(loop), [], []
+    blocks, words = gemm.K // BLOCK, cdiv(gemm.K, 2 * BLOCK)
+    skipped = part * (blocks // gemm.split_k)
+    rows: tuple[fx.Int32 | int, ...] = M, gemm.N
+    for operand, (tensor, which, (first, row, end, start)) in enumerate(((A, "scale_a", of_a), (B, "scale_b", of_b))):
+        layout = quadrant.operand_layout(operand, row, shuffled=gemm.shuffled and operand == 1)
+        element = loop.b_element if operand else loop.element
+        operands.append(tile_tensor(tensor, element, first, row, end - start, start, layout))
+        extent = loop.tile[operand]
+        if gemm.b_mx:
+            pair, last = first // _PAIR, cdiv(rows[operand], _PAIR)
+            size = (fx.Int64(last) - pair) * (words * 256)
+            layout = fx.make_layout((64, words, extent // _PAIR), (1, 64, 64 * words))
+            scales.append(tile_tensor(extras[which], fx.Int32, pair, words * 256, size, 0, layout))
+            continue
+        if operand:
+            begin, size = first // BLOCK * blocks + skipped, cdiv(gemm.N, BLOCK) * blocks
+            layout = fx.make_layout((extent // BLOCK, loop.steps), (blocks, 1))
+        else:
+            begin, size = fx.Int64(skipped) * M + first, fx.Int64(blocks) * M
+            layout = fx.make_layout((extent, loop.steps), (1, M))
+        scales.append(tile_tensor(extras[which], fx.Float32, begin, 4, (size - begin) * 4, 0, layout))
+    allocator = fx.SharedAllocator()
+    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for chunks in quadrant.lds_chunks()]
+    return quadrant.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
 
 
 def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[fx.Pointer, ...]:

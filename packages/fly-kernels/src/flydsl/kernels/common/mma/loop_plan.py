@@ -54,7 +54,8 @@ class TiledLoop:
         direct: A goes to LDS without registers.
         parts: in which the rows of a wave are read and multiplied, where A is in LDS.
         preload: LDS reads, and moves of A, that go before the first product of a part.
-        quadrants: both operands go to LDS, with `direct`, and `quadrant_loop` is the loop; they have no scales.
+        quadrants: both operands go to LDS, with `direct`, and `quadrant_loop` is the loop, or where they have scales of
+            parts of K `scaled_quadrant_loop`.
         sparing: registers are short: accesses keep their place between the columns of products, as where there are
             parts, and what is loaded again takes the place of what was multiplied.
         b_sets: fragments of B that take turns; with 2 of them, for a step of one block in parts, B is loaded again a
@@ -109,7 +110,9 @@ class TiledLoop:
                 return False
         usual = self.arch == "gfx950" and self.direct and self.k_waves == 1 and self.buffers == BUFFERS
         usual = usual and self.threads % (16 * chunks) == 0  # rows of a load keep the order of packs
-        return usual and self.tile[2] * self.atom.element_bytes == QUADRANT_STEP_BYTES
+        if self.scaled or self.b_mx:  # see `scaled_quadrant_loop`
+            usual = usual and self.wave_blocks == (8, 4) and self.tile[1] % (2 * BLOCK) == 0
+        return usual and self.units(self.tile[2]) * self.atom.element_bytes == QUADRANT_STEP_BYTES
 
     @staticmethod
     def exists(arch: str, dtype: str) -> bool:
@@ -325,8 +328,8 @@ class TiledLoop:
     def staged_bytes(self) -> int:
         """LDS of the loops that both operands go through, 0 where it is only A."""
         if self.quadrants:
-            rows = self.rows_staged(0) + self.rows_staged(1)
-            return self.buffers * rows * self.tile[2] * self.atom.element_bytes
+            units = sum(self.rows_staged(which) * self.units(self.tile[2], of_b=which == 1) for which in range(2))
+            return self.buffers * units * self.atom.element_bytes
         if self.staging is None:
             return 0
         elements = sum(self.staging.elements(which, self.tile[which], self.tile[2]) for which in range(2))

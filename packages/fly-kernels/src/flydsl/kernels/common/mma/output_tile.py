@@ -10,7 +10,13 @@ __all__ = ["output_copy", "places_of"]
 
 
 def output_copy(
-    plan: TilePlan, element: type[fx.Numeric], access: int, *, large_tile: bool = False, quadrants: bool = False
+    plan: TilePlan,
+    element: type[fx.Numeric],
+    access: int,
+    *,
+    large_tile: bool = False,
+    quadrants: bool = False,
+    small: bool = False,
 ) -> fx.TiledCopy:
     """The tiled copy of the (tile_n, tile_m) results of type `element`.
 
@@ -25,6 +31,7 @@ def output_copy(
         large_tile: the results are those of `mx_large_tile_loop`, whose waves have 64 rows and columns, or more, side
             by side; else waves take turns in blocks of 16 rows and 16 columns.
         quadrants: the results are those of `quadrant_loop`, whose waves have blocks of 32 x 32 in each quarter.
+        small: with `quadrants`, they are of instructions of 16 rows, two and two of them in a block.
     """
     (along_m, along_n), parts, down = plan.waves, plan.column_parts, plan.tile_n
     atom = fx.make_copy_atom(fx.rocdl.BufferCopy(access * element.width), element)
@@ -38,6 +45,11 @@ def output_copy(
         return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
     if quadrants:
         m, n = rows // 4, own // 4  # blocks of 32 of a quarter
+        if small:
+            places = (16, 4, along_n, along_m), (8, ((n, 2), (2, m, 2)))
+            of_lanes, half = (down, 8, 32 * n, 32 * m * down), plan.tile_m // 2 * down
+            layout = fx.make_layout(places, (of_lanes, (1, ((32, down // 2), (16 * down, 32 * down, half)))))
+            return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
         shape = (32, 2, along_n, along_m), (8, ((2, n, 2), (m, 2)))
         lane_steps = down, 8, 32 * n, 32 * m * down
         steps_of_values = 1, ((16, 32, down // 2), (32 * down, plan.tile_m // 2 * down))
