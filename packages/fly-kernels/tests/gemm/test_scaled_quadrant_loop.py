@@ -110,14 +110,18 @@ def test_row_major_operands_of_8_bits(monkeypatch, used, a, b):
 
 @pytest.mark.parametrize("wait", ["loads", "reads"])
 @pytest.mark.parametrize("scaled", [False, True])
-def test_a_wait_that_is_too_short_is_found(monkeypatch, wait, scaled):
+def test_a_wait_that_is_missing_is_found(monkeypatch, wait, scaled):
     """The sanitizers see each: a load that is waited for too late, and a read that may still be under way."""
-    s_waitcnt = scaled_quadrant_loop.fx.rocdl.s_waitcnt
+    rocdl = scaled_quadrant_loop.fx.rocdl
 
-    def short(vmcnt, lgkmcnt):
-        s_waitcnt(vmcnt=vmcnt + 6) if wait == "loads" else s_waitcnt(vmcnt=vmcnt, lgkmcnt=8)
+    def without(*places):
+        if wait == "loads":
+            rocdl.s_waitcnt(lgkmcnt=0)
+        else:
+            rocdl.wait_for_copies(*places)
+        rocdl.s_barrier()
 
-    monkeypatch.setattr(scaled_quadrant_loop.fx.rocdl, "s_waitcnt", short)
+    monkeypatch.setattr(rocdl, "barrier_after_copies", without)
     c = torch.empty(256, 256, dtype=torch.bfloat16)
     if scaled:
         launch = compile_blockscale_preshuffle_gemm(M=1, N=256, K=768, **TILE)

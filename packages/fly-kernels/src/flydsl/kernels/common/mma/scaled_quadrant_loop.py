@@ -116,15 +116,6 @@ class ScaledQuadrantLoop:
         scaling = (_E8M0 if loop.b_mx else _F32)(self, scales, lds[2 * BUFFERS :], thread, numbers)
         sums = fx.make_rmem_tensor((_SUMS, _ROWS_OF_B, _ROWS_OF_A), fx.Float32)
         sums.fill(0.0)
-        ahead = of_a.moves + _HALVES * of_b.moves  # loads between two meetings
-
-        def meet(later: int) -> None:
-            """Wait for all waves, and for what came before the last `later` loads."""
-            fx.rocdl.s_waitcnt(vmcnt=later, lgkmcnt=0)
-            # No access crosses; a barrier of the memory model would wait for all that is on its way to LDS.
-            fx.memory_fence(syncscope="wavefront", ordering=fx.AtomicOrdering.AcqRel)
-            fx.rocdl.s_barrier()
-            fx.memory_fence(syncscope="wavefront", ordering=fx.AtomicOrdering.AcqRel)
 
         def fetches(now: Any, operand: _Operand, half: int) -> list[Access]:
             return operand.fetches(now.index(2), now.buffer(2, BUFFERS), half) if now.has(2) else []
@@ -134,22 +125,23 @@ class ScaledQuadrantLoop:
             here, there = now.buffer(0, BUFFERS), now.buffer(1, BUFFERS)
             for row in range(_ROWS_OF_A):
                 last, early, late = row + 1 == _ROWS_OF_A, [], []
-                if fx.const_expr(row == 1):
-                    if fx.const_expr(now.has(0)):  # lower A, which came before all of what is asked for since
-                        meet((ahead + scaling.loads(now.phase - 1) + of_a.moves) * now.has(1))
-                    early += fetches(now, of_a, 0) + fetches(now, of_b, first)
-                elif fx.const_expr(row == 2):
-                    early += fetches(now, of_b, first ^ 1)
-                elif fx.const_expr(row == 3):
-                    if fx.const_expr(now.has(1)):
-                        meet(of_a.moves + ahead * now.has(2))
-                    early += (scaling.fetches(now) if now.has(2) else []) + fetches(now, of_a, 1)
+                if fx.const_expr(row == 1 and now.has(0)):
+                    fx.rocdl.barrier_after_copies(lds[2 * here + 1])
+                elif fx.const_expr(row == 3 and now.has(1)):
+                    fx.rocdl.barrier_after_copies(lds[2 * there], scaling.room(now, 1))
                 if fx.const_expr(now.has(1) if last else now.has(0)):
                     if fx.const_expr(row == 0):
                         early = of_b.reads(first ^ 1, here)
                     early += scaling.reads(now, (row + 1) % _ROWS_OF_A)
                     early += of_a.reads(0, there) if last else of_a.reads(row + 1, here)
                     late = of_b.reads(first ^ 1, there) if last else []  # when it is not multiplied any more
+                # Loads go behind reads: what reads wait for is short.
+                if fx.const_expr(row == 1):
+                    early += fetches(now, of_a, 0) + fetches(now, of_b, first)
+                elif fx.const_expr(row == 2):
+                    early += fetches(now, of_b, first ^ 1)
+                elif fx.const_expr(row == 3):
+                    early += (scaling.fetches(now) if now.has(2) else []) + fetches(now, of_a, 1)
                 halves = (first, first ^ 1) if row % 2 == 0 else (first ^ 1, first)
                 if fx.const_expr(now.has(0)):
                     scaling.begin(now, row)
@@ -301,6 +293,7 @@ class _Scaling:
         self, geometry: ScaledQuadrantLoop, lds: Any, thread: Any, words: Any, element: Any, steps: int, places: Any
     ) -> None:
         self._loop, self._element, self._steps, self._places = geometry.loop, element, steps, places
+        self._lds: Sequence[fx.Pointer] = lds
         self._words = [fx.logical_divide(one, fx.make_layout(1, 1)) for one in words]
         self._loads = fx.make_copy_atom(fx.rocdl.BufferCopyLDS32b(), element)
         self._reads = fx.make_copy_atom(fx.UniversalCopy32b(), element)
@@ -311,19 +304,19 @@ class _Scaling:
         # What has been read of a block of A, and of B.
         self._loaded = [fx.make_rmem_tensor((1, len(one)), element) for one in (places[0][0], places[1])]
 
-    def loads(self, phase: int) -> int:
-        """Loads to LDS in a step of this phase."""
-        return 2 if phase % self._steps == 0 else 0
-
-    def _room(self, now: Any, ahead: int) -> int:
+    def _number(self, now: Any, ahead: int) -> int:
         return now.buffer(ahead, BUFFERS) if self._steps == 1 else 0
+
+    def room(self, now: Any, ahead: int) -> fx.Pointer:
+        """Where the scales of the step so many ahead lie in LDS."""
+        return self._lds[self._number(now, ahead)]
 
     def fetches(self, now: Any) -> list[Access]:
         """Bring the scales of the step two ahead to LDS, where those that are there do not serve it, too."""
-        if self.loads(now.phase) == 0:
+        if now.phase % self._steps:
             return []
         word = now.index(2) // self._steps if self._steps > 1 else now.index(2)
-        room = self._targets[self._room(now, 2)]
+        room = self._targets[self._number(now, 2)]
         return [
             Access("vmem_read", partial(fx.copy, self._loads, words[None, word], room[None, operand]))
             for operand, words in enumerate(self._words)
@@ -333,7 +326,7 @@ class _Scaling:
         """Read the scales of a block of A, of this step, or of the next one those of the first block and of B."""
         if (now.phase + (row == 0)) % self._steps:
             return []
-        room = self._rooms[self._room(now, 1 if row == 0 else 0)]
+        room = self._rooms[self._number(now, 1 if row == 0 else 0)]
         wanted = [(0, at, place) for at, place in enumerate(self._places[0][row])]
         if row == 0:
             wanted += [(1, at, place) for at, place in enumerate(self._places[1])]
