@@ -38,7 +38,15 @@ Written by `tools/bench/wave32_loops.py`; run it again with
 The share is that of the matrix unit in the issue cycles of the main loop, of one wave alone: a WMMA takes the cycles of
 AMD's published rates (on gfx1250, of which nothing is published, those of LLVM's model), anything else 1. The other
 columns count instructions of one pass over the loop. "Peer": the share of its code for the same type and tile, where
-there is one."""
+there is one.
+
+Which row is the default: of `gemm`, 16 x 64 up to 16 rows of A, 32 x 64 up to 32, else the largest tile of which there
+are as many as compute units, so 128 x 128 for large products (`gemm.config.default_config`); of the builders for one
+type, 128 x 128, and of fp8 without LDS 32 x 128. Those for large products are at 0.89 (gfx1201) and 0.91 (gfx1100) or
+above. Smaller tiles are below because a product of 16 x 16 has fewer others that share its operands: a wave of a tile
+of 16 x 64 reads and loads three times as much for each as one of 128 x 128, and barriers, waits and the loop are the
+same. They are for few rows, where what is read of B is the bound. Of fp8 in 64 rows the offsets of loads are negative
+by LLVM's choice, which no immediate can be: an addition each."""
 Made = tuple[Any, tuple[Any, ...]]
 
 

@@ -40,6 +40,8 @@ def launch(run, q, k, v, causal, dtype, config, sm_scale=None):
         (96, "bf16", False),
         (128, "bf16", True),
         (128, "f16", False),
+        (192, "bf16", False),
+        (256, "f16", True),
         *[
             pytest.param(head_dim, dtype, causal, marks=pytest.mark.slow)
             for head_dim in (64, 96, 128, 160, 192, 224, 256)
@@ -74,6 +76,22 @@ def test_shapes_of_workgroups(run, waves, blocks, kv_tile):
 def test_two_tiles_in_lds(run):
     q, k, v = tensors(1, 130, 200, 1, 1, 64, "f16")
     config = replace(FlashConfig(waves=4, kv_tile=32), stages=2, stagger=True, setprio=True)
+    out, lse = launch(run, q, k, v, True, "f16", config)
+    check(out, lse, q, k, v, True, "f16")
+
+
+def test_heads_of_256_spill_nothing(counters):
+    q, k, v = tensors(1, 40, 40, 1, 1, 256, "bf16")
+    out = torch.full_like(q, math.nan)
+    kernel = build_dense(1, 1, 256, "bf16", True, False, None, default_config(256))
+    profile = counters(kernel, q, k, v, out, torch.empty(0), 1, 40, 40)
+    compare(out, None, *reference(q, k, v, True), "bf16")
+    assert profile["registers"]["vgpr_spills"] == profile["scratch_bytes"] == 0
+
+
+def test_queries_read_again_beside_two_tiles_in_lds(run):
+    q, k, v = tensors(1, 70, 200, 1, 1, 64, "f16", seed=5)
+    config = FlashConfig(waves=4, kv_tile=32, stages=2, reload_queries=True)
     out, lse = launch(run, q, k, v, True, "f16", config)
     check(out, lse, q, k, v, True, "f16")
 
@@ -177,6 +195,10 @@ def test_configurations(arch):
     assert block_rows(arch, 1, 1, 33, 128) == 64
     assert block_rows(arch, 1, 1, 1, 128) == 16
     assert configuration(128, 32, None, None).block_m == 128
+    assert [configuration(d, 32, None, None).block_m for d in (160, 256)] == [160, 256]
+    assert (configuration(256, 8, None, None).waves, configuration(256, 32, 128, None).waves) == (8, 8)
+    assert default_config(160).reload_queries
+    assert block_rows(arch, 8, 16, 4096, 192) == 192
     with pytest.raises(ValueError, match="block_m 512 is not supported for head_dim 64"):
         configuration(64, 32, 512, None)
 

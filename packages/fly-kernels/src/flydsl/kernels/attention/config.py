@@ -38,6 +38,10 @@ class FlashConfig:
             for the output of the 32 before. Needs waves of 64 lanes, two stages of 64 keys, and no stagger.
         setprio: a wave that computes scores goes before one that adds weighted values.
         lazy_rescale: references of rows are renewed where weights grow too large; else for every tile.
+        reload_queries: the queries are read from memory (from its caches) again for each tile of keys, which leaves
+            their registers to the output of large heads; values are then loaded behind the scores of the turn before
+            theirs, since a wait for queries is one for all loads before them. Else queries stay in registers. Needs
+            waves of 32 lanes.
         copies: of the body of the loop over tiles without masks, 1 or 2; not of the one that is `pipelined`.
         xcd_swizzle: each die gets a contiguous run of heads with all of their query rows, so that its L2 holds keys and
             values which it alone reads; else workgroups come in the order of the grid.
@@ -57,6 +61,7 @@ class FlashConfig:
     lazy_rescale: bool = True
     xcd_swizzle: bool = False
     copies: int = 2
+    reload_queries: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.waves <= 16:
@@ -82,6 +87,8 @@ class FlashConfig:
             )
         if self.pipelined and geometry().lanes != 64:
             raise ValueError("flash attention: pipelined is for waves of 64 lanes")
+        if self.reload_queries and geometry().lanes != 32:
+            raise ValueError("flash attention: reload_queries is for waves of 32 lanes")
 
     @property
     def threads(self) -> int:
@@ -105,9 +112,14 @@ def check_head_dim(head_dim: Any) -> None:
         raise ValueError(f"flash attention: head_dim must be a multiple of 32 from 64 to 256, got {head_dim!r}")
 
 
-def usual_rows() -> int:
-    """Query rows of eight waves with a block each."""
-    return 8 * geometry().tile
+def usual_rows(head_dim: int = 128) -> int:
+    """Query rows of eight waves with a block each; of large heads on waves of 32 lanes, of a wave for each block.
+
+    Such a head has D / 16 blocks. With as many waves all threads have an equal part of each tile of keys and values,
+    and a small one, which takes few registers.
+    """
+    tile = geometry().tile
+    return head_dim if geometry().lanes == 32 and head_dim > 128 else 8 * tile
 
 
 def default_config(head_dim: int, block_m: int | None = None) -> FlashConfig:
@@ -130,11 +142,12 @@ def default_config(head_dim: int, block_m: int | None = None) -> FlashConfig:
     passes through its registers.
 
     A wave of 32 has 256 registers: 16 rows of 128 elements and tiles of 64 keys, or two blocks of 64 elements, fill
-    them on gfx1201. Operands take twice as many on gfx1100: tiles of 32 keys, and heads from 160 on spill.
+    them on gfx1201. Operands take twice as many on gfx1100: tiles of 32 keys. Heads from 160 on have their output in
+    registers and read the queries again for each tile (`reload_queries`).
     """
     table = defaults("attention", "wave64" if geometry().lanes == 64 else get_rocm_arch().split(":")[0])
     usual, large, few = table["usual"], table["large_heads"], table["few_waves"]
-    block_m = usual_rows() if block_m is None else block_m
+    block_m = usual_rows(head_dim) if block_m is None else block_m
     if head_dim == 64 and block_m == 2 * usual_rows():
         return FlashConfig(**{**usual, **table["small_heads"]})
     waves = max(1, block_m // geometry().tile)
@@ -154,7 +167,7 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
     Half as many where twice as many workgroups still find a compute unit each; fewer only where a sequence has not
     more rows. One wave of 64 lanes alone brings keys and values so slowly that a second one without rows is worth it.
     """
-    units, usual = COMPUTE_UNITS.get(arch.split(":")[0], 256), usual_rows()
+    units, usual = COMPUTE_UNITS.get(arch.split(":")[0], 256), usual_rows(head_dim)
     rows = usual if batch * num_heads * -(-seq_len // (usual // 2)) > units else usual // 2
     if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // usual) > units:
         rows = 2 * usual
@@ -259,14 +272,14 @@ def eager(config: FlashConfig, lazy_rescale: bool) -> FlashConfig:
 def configuration(head_dim: int, num_heads: int, block_m: int | None, waves_per_eu: int | None) -> FlashConfig:
     """The configuration that a builder's caller asks for.
 
-    `block_m`: query rows of a workgroup; None for `usual_rows` from 32 heads on, else half as many. `waves_per_eu`:
-    None and 2, the default of callers, stand for that of the head size, which is 1 from 160 on, where two waves would
-    not fit.
+    `block_m`: query rows of a workgroup; None for `usual_rows` of the head size from 32 heads on, else half as many.
+    `waves_per_eu`: None and 2, the default of callers, stand for that of the head size, which is 1 from 160 on, where
+    two waves would not fit.
 
     Raises ValueError for numbers that there is no configuration for.
     """
     check_head_dim(head_dim)
-    usual = usual_rows() if num_heads >= 32 else usual_rows() // 2
+    usual = usual_rows(head_dim) // (1 if num_heads >= 32 else 2)
     config = default_config(head_dim, usual if block_m is None else block_m)
     if block_m is not None and config.block_m != block_m:
         raise ValueError(f"flash attention: block_m {block_m!r} is not supported for head_dim {head_dim}")

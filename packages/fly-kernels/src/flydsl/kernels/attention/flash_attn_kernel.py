@@ -56,6 +56,7 @@ from .tile_schedule import TileSchedule
 from .variant import PLAIN, AttentionVariant
 
 _LN_2 = math.log(2.0)
+_AHEAD = 4  # steps that queries which are read again are asked for before their product
 
 
 def build_forward(
@@ -168,11 +169,16 @@ def build_forward(
         read_k, read_v = (fx.make_tiled_copy_A(from_lds, one.tiled_mma).get_slice(lane) for one in (qk, pv))
         vt_staged = fx.select(v_staged, [1, 0, 2])  # V^T
         k_mine, v_mine = by_mode(read_k.partition_S(k_staged)), by_mode(read_v.partition_S(vt_staged))
-        turns_k, turns_v = StagedTurns(keys, schedule, stages), StagedTurns(values, schedule, stages)
+        turns_k, turns_v = (
+            StagedTurns(staging, schedule, stages, late)
+            for staging, late in ((keys, False), (values, config.reload_queries))
+        )
 
         load_q = fx.make_tiled_copy_B(fx.make_copy_atom(fx.rocdl.BufferCopy128b(), element), qk.tiled_mma)
         q_mine, q_fragment = load_q.get_slice(lane), qk.make_fragment_B(q_tile)
-        fx.copy(load_q, q_mine.partition_S(q_tile), q_mine.retile(q_fragment))
+        q_source, q_target = q_mine.partition_S(q_tile), q_mine.retile(q_fragment)
+        if fx.const_expr(not config.reload_queries):
+            fx.copy(load_q, q_source, q_target)
         q_steps = in_steps(q_fragment)
 
         # Where the scores of a lane stand: (key of the tile, query row).
@@ -203,6 +209,8 @@ def build_forward(
             if fx.const_expr(stages == 1):
                 fx.barrier()
             tiles.follow(turn)
+            if fx.const_expr(config.reload_queries and tiles is turns_k):
+                turns_v.load(turn - 1)
             if fx.const_expr(stages > 1):
                 fx.barrier()
 
@@ -219,7 +227,13 @@ def build_forward(
             if fx.const_expr(config.setprio):
                 fx.rocdl.s_setprio(1)
             k_steps, k_target = in_steps(k_fragment), by_mode(read_k.retile(k_fragment))
-            for step in fx.range_constexpr(head_dim // STEP):
+            last = head_dim // STEP
+            for step in fx.range_constexpr(-_AHEAD if config.reload_queries else 0, last):
+                if fx.const_expr(config.reload_queries and step + _AHEAD < last):
+                    of_step = (None, None, step + _AHEAD)
+                    fx.copy(load_q, q_source[of_step], q_target[of_step])
+                if fx.const_expr(step < 0):
+                    continue
                 fx.copy(from_lds, k_mine[None, None, step, turns_k.stage_of(turn)], k_target[None, None, step])
                 one = (None, None, (None, step))
                 fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores)
@@ -248,7 +262,7 @@ def build_forward(
             tiles.load(turn)
         for tiles in (turns_k, turns_v):
             tiles.store(turn)
-        for tiles in (turns_k, turns_v):
+        for tiles in (turns_k,) if config.reload_queries else (turns_k, turns_v):
             tiles.load(turn - 1)
         fx.barrier()
         if fx.const_expr(config.stagger):

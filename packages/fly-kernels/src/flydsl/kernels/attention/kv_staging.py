@@ -211,10 +211,13 @@ class StagedTurns:
         staging: what moves them, prepared.
         schedule: which tile comes at a turn.
         stages: tiles in LDS.
+        late: who calls loads the next tile when it is time; `follow` does not.
     """
 
-    def __init__(self, staging: KeyStaging | ValueStaging, schedule: TileSchedule, stages: int) -> None:
-        self._staging, self.schedule, self._stages = staging, schedule, stages
+    def __init__(
+        self, staging: KeyStaging | ValueStaging, schedule: TileSchedule, stages: int, late: bool = False
+    ) -> None:
+        self._staging, self.schedule, self._stages, self._late = staging, schedule, stages, late
         self._next = staging.fragment()
 
     def stage_of(self, turn: int | fx.Int32) -> int | fx.Int32:
@@ -232,7 +235,8 @@ class StagedTurns:
     def follow(self, turn: fx.Int32) -> None:
         """Bring the tile of the turn that follows to LDS, and load the next one."""
         self.store(turn - 1)
-        self.load(turn - 2)
+        if not self._late:
+            self.load(turn - 2)
 
 
 def _lanes_along_keys() -> tuple[tuple[int, ...], tuple[int, ...]]:
