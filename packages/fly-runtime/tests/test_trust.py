@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import make_doubles as build
@@ -261,6 +263,36 @@ def test_a_file_that_is_written_to_while_it_is_loaded(sealed: Path, monkeypatch:
     monkeypatch.setattr(_file, "refuse_untrusted", check_and_write)
     with pytest.raises(ArtifactError, match="it was written to while it was being loaded"):
         load_artifact(sealed)
+
+
+@pytest.mark.parametrize(
+    ("flags", "has_room", "said"),
+    [
+        (os.ST_NOEXEC, True, ": it lies on a file system that is mounted noexec. Make a copy elsewhere"),
+        (0, False, ": out of memory"),
+        (0, True, ""),
+    ],
+)
+def test_why_the_loader_does_not_map_a_file(
+    sealed: Path, monkeypatch: pytest.MonkeyPatch, flags: int, has_room: bool, said: str
+) -> None:
+    """It says the same of a file system without execution and of a process without memory."""
+
+    def fails(name: str, mode: int) -> None:
+        raise OSError(f"{name}: failed to map segment from shared object")
+
+    def mapped(*_: int) -> io.BytesIO:
+        if not has_room:
+            raise OSError(12, "Cannot allocate memory")
+        return io.BytesIO()
+
+    load_artifact(sealed_artifact(sealed.parent, "other"))  # the runtime's library is loaded in the usual way
+    monkeypatch.setattr("ctypes.CDLL", fails)
+    monkeypatch.setattr("mmap.mmap", mapped)
+    monkeypatch.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_flag=flags))
+    with pytest.raises(ArtifactError) as raised:
+        load_artifact(sealed)
+    assert str(raised.value) == f"{sealed}: cannot be loaded: failed to map segment from shared object{said}"
 
 
 def test_each_load_gets_its_own_library_and_no_descriptor_is_left(tmp_path: Path, hip: build.Hip) -> None:

@@ -7,6 +7,7 @@ import ctypes
 import fcntl
 import functools
 import importlib
+import mmap
 import os
 import re
 import resource
@@ -201,6 +202,23 @@ def _high_descriptor(descriptor: int) -> Iterator[int]:
         os.close(high)
 
 
+_ROOM = 16 << 20
+"""Bytes of address space that a process has which is not out of memory."""
+
+
+def _why_unmapped(file: _file.OpenFile, text: str) -> str:
+    """The reason why a file cannot be mapped, which the loader does not say."""
+    if not text.endswith("failed to map segment from shared object"):
+        return ""
+    if os.fstatvfs(file.descriptor).f_flag & os.ST_NOEXEC:
+        return ": it lies on a file system that is mounted noexec. Make a copy elsewhere"
+    try:
+        mmap.mmap(-1, _ROOM + 2 * len(file.data)).close()
+    except OSError:
+        return ": out of memory"
+    return ""
+
+
 def _open_library(file: _file.OpenFile, digest: str) -> ctypes.CDLL:
     """Have the system's loader load an open file with a certain hash, unless it has loaded it before.
 
@@ -220,7 +238,7 @@ def _open_library(file: _file.OpenFile, digest: str) -> ctypes.CDLL:
                 library = ctypes.CDLL(_new_name(descriptor), mode=os.RTLD_NOW | os.RTLD_LOCAL)
         except OSError as error:
             text = re.sub(r"^/proc/self/fd/[./]*\d+: ", "", str(error))
-            raise ArtifactError(f"{file.path}: cannot be loaded: {text}") from error
+            raise ArtifactError(f"{file.path}: cannot be loaded: {text}{_why_unmapped(file, text)}") from error
         _loaded[file.identity] = _Loaded(digest, library)
     if not file.is_unchanged():
         raise ArtifactError(f"{file.path}: refused: it was written to while it was being loaded")
