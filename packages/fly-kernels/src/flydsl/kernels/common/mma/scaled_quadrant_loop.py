@@ -49,6 +49,7 @@ _SUMS = 16  # of a lane in a block
 _HALVES = 2
 _ROWS_OF_A, _ROWS_OF_B = SCALED_BLOCKS
 _WORDS = 2  # of E8M0 scales of a block
+_SPREAD = 6  # of the 8 products of a block of A with f32 scales, with which accesses are traced
 _WAITING = 3  # products that the matrix unit works on before the first of them is scaled
 
 
@@ -387,8 +388,7 @@ class _F32(_Scaling):
         """See `_Scaling`. LLVM would scale a product as soon as it is there, and wait for it: the order is that of the
         trace."""
         products = [(column, lower, right) for column in halves for lower in range(2) for right in range(2)]
-        waiting: list[tuple[Any, Any, Any]] = []
-        half = len(products) // 2
+        half, waiting = len(products) // 2, self._waiting
         for number, (column, lower, right) in enumerate(products):
             parts = fx.make_view(fx.get_iter(sums[None, column, row]), fx.make_layout((4, 2, 2), (1, 4, 8)))
             product = fx.make_rmem_tensor(4, fx.Float32)
@@ -396,10 +396,12 @@ class _F32(_Scaling):
             operands = of_b.of_instruction(column, right), of_a.of_instruction(row, lower)
             fx.gemm(self._mma, product, *operands, product)
             waiting.append((parts[None, right, lower], product, self._scales[column][lower]))
-            issue_all(early[len(early) * number // half : len(early) * (number + 1) // half])
+            count = len(products)
+            issue_all(early[len(early) * number // _SPREAD : len(early) * (number + 1) // _SPREAD])
             if fx.const_expr(number >= half):
                 issue_all(late[len(late) * (number - half) // half : len(late) * (number + 1 - half) // half])
-            while len(waiting) > (_WAITING if number + 1 < len(products) else 0):
+            ends = row + 1 == _ROWS_OF_A and number + 1 == count
+            while len(waiting) > (0 if ends else _WAITING):
                 total, product, scale = waiting.pop(0)
                 values = product.load()
                 total.store(fx.fma(values, fx.full_like(values, scale), total.load()))
