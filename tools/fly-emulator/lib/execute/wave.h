@@ -91,7 +91,7 @@ struct Wave {
   uint32_t mode = 0;       ///< the MODE register
   uint32_t trapStatus = 0;
   uint32_t schedulingMode = 0; ///< which waits the program sees to itself; without effect here
-  uint32_t index = 0; ///< in its group
+  uint32_t index = 0;          ///< in its group
   uint64_t executed = 0;
   uint64_t globalTicket = 0;  ///< of the global barrier that it waits at; 0 for none
   uint32_t joined = 0;        ///< the named barrier that it has joined; 0 for none
