@@ -108,6 +108,24 @@ def test_row_major_operands_of_8_bits(monkeypatch, used, a, b):
     assert used
 
 
+def test_extreme_scales_and_elements(run):
+    problem = MxProblem(70, 256, 512, "fp8", "fp4")
+    problem.scale_a[1, 3], problem.scale_a[2], problem.scale_a[35] = 255, 0, 254  # NaN, 2^-127, 2^127
+    problem.a[35], problem.b[:, 0] = 0x38, 0x22
+    problem.a[40, 7], problem.a[41] = 0x7F, 0x80  # NaN, -0
+    c, (expected, _) = problem.output(), problem.exact()
+    launch = compile_preshuffle_gemm_a8(M=1, N=256, K=512, **TILE, in_dtype="a8w4")
+    run(launch, c, *problem.tensors(), 70, 256, writes=[c])
+    others = [row for row in range(70) if row not in (1, 2, 35, 40)]
+    assert c[[1, 40]].isnan().all()
+    assert (c[2].double().abs() <= abs(expected[2]).max() + 2.0**-126).all()
+    big = torch.from_numpy(abs(expected[35]) > 2.0**128)
+    assert big.any()
+    assert c[35][big].isinf().all()
+    assert c[41].eq(0).all()
+    assert c[others].isfinite().all()
+
+
 @pytest.mark.parametrize("wait", ["loads", "reads"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_wait_that_is_missing_is_found(monkeypatch, wait, scaled):
