@@ -22,3 +22,4 @@ def test_example(example, arch):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("PASS") >= 3
     assert arch in done.stdout
+    assert "traced at each call" not in done.stderr

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import functools
+import gc
+import weakref
 
 import numpy as np
+import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
@@ -108,3 +111,95 @@ def test_closures_of_one_source_differ_by_what_they_close_over():
         return launch
 
     assert [filled(make(constant)) for constant in (1, 2, 1)] == [1, 2, 1]
+
+
+class Piecewise:
+    """Helpers that leave early, which the rewriter does with variables of its own; Python mangles names in classes."""
+
+    def returns(self, v):
+        if v > 2.0:
+            return v * 2.0
+        return v + 1.0
+
+    def private(self, v):
+        __factor = v
+        if v > 2.0:
+            __factor = v * 3.0
+        return __factor
+
+    def breaks(self, v):
+        n = fx.Int32(0)
+        for _ in range(10):
+            if n > 3:
+                break
+            n = n + 1
+        return v + fx.Float32(n)
+
+    def attribute(self, v):
+        self.__held = v
+        if v > 2.0:
+            self.__held = v * 5.0
+        return self.__held
+
+    def asks_twice(self, v):
+        return fx.Float32(1.0) if v > 1.0 and v < 4.0 else fx.Float32(0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("returns", [2, 3, 6, 8]),
+        ("private", [1, 2, 9, 12]),
+        ("breaks", [5, 6, 7, 8]),
+        ("attribute", [1, 2, 15, 20]),
+        ("asks_twice", [0, 1, 1, 0]),
+    ],
+)
+def test_helpers_of_classes_leave_early(name, expected):
+    helpers = Piecewise()
+    helper = getattr(helpers, name)
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        i = fx.thread_idx.x
+        x[i] = helper(x[i])
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(block=4)
+
+    x = np.arange(1, 5, dtype=np.float32)
+    launch(x)
+    assert x.tolist() == expected
+
+
+class Counted:
+    def __init__(self, number):
+        self.number = number
+
+    @flyc.kernel
+    def kernel(self, x: fx.Tensor):
+        x[0] = float(self.number)
+
+    @flyc.jit
+    def launch(self, x: fx.Tensor):
+        self.kernel(x).launch(block=1)
+
+
+def test_objects_go_when_nobody_else_has_them():
+    x = np.zeros(1, np.float32)
+    gone = []
+    for number in (1, 2, 2, 3):
+        one = Counted(number)
+        gone.append(weakref.ref(one))
+        one.launch(x)
+        assert x[0] == number
+    assert "kernel" in Counted.kernel.ir()
+    assert Counted.launch.report(one, x).origin == "memory"
+    del one
+    gc.collect()
+    assert [one() for one in gone] == [None] * 4
+    with pytest.raises(RuntimeError, match="the object of class Counted with which this was compiled is gone"):
+        Counted.kernel.ir()
+    Counted(2).launch(x)
+    assert x[0] == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections import Counter, namedtuple
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 from flydsl.compile.compilation import Compiled, Request, compile_request
 from flydsl.compile.report import CompilationReport
 from flydsl.compile.target import settings
-from flydsl.compile.tracing import Static
+from flydsl.compile.tracing import Receiver, Static
 from flydsl.expr.values.typing import Stream
 from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
 from flydsl.runtime.forks import new_lock, undivided
@@ -106,7 +106,10 @@ class JitFunction(Typed[P, R]):
         self._roots: list[Any] = [function]
         self._files: dict[str, Any] = {}
         self._names: set[str] = set()
-        self._is_unwatched = False
+        self._asked: set[tuple[str, str]] = set()
+        self._unwatched = ""
+        self._is_too_much = False
+        self._said: set[str] = set()
         self._held: list[Any] = []  # by receivers
         self._entries: dict[Any, Callable[..., None]] = {}
         self._compiled: dict[Any, Compiled] = {}
@@ -146,6 +149,15 @@ class JitFunction(Typed[P, R]):
         stores = {one.store.folder: one.store for one in self._compiled.values() if one.store is not None}
         disk = sum(map(len, stores.values()))
         return CacheInfo(self.hits, self.misses, len(self._compiled), disk)
+
+    @property
+    def traced_at_each_call(self) -> str | None:
+        """Why this function is traced at each call; `None` where it is not, as nearly always.
+
+        That takes milliseconds. It is so where code reads something of which nothing tells whether it changed (see
+        "In a process" of docs/cache.md). It is known once the function was compiled.
+        """
+        return f"{self.original.__qualname__}() {self._unwatched}" if self._unwatched else None
 
     # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -202,7 +214,7 @@ class JitFunction(Typed[P, R]):
         """Watch more of what receivers hold; tell whether any was new."""
         watch = self._watch
         new = [one for one in found if watch is None or not watch.reach.covers(one)]
-        if not new:
+        if not new or self._unwatched:
             return False
         with self._lock:
             self._held += new
@@ -285,13 +297,14 @@ class JitFunction(Typed[P, R]):
         passed: list[tuple[int, Passed]] = []
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
             if parameter.compile_time or parameter.is_absent(value):
-                arguments.append((parameter.name, Static(value)))
+                arguments.append((parameter.name, Receiver(value) if parameter.is_receiver else Static(value)))
             else:
                 where = f"{self.original.__qualname__}(): argument '{parameter.name}'"
                 one = classify(where, value, parameter.annotation)
                 arguments.append((parameter.name, one.spec))
                 passed.append((index, one))
         known = [one.value for _, one in arguments if isinstance(one, Static)]
+        outside = _Outside(self, known)
         request = Request(
             function=self.inline,
             name=self.original.__name__,
@@ -299,11 +312,15 @@ class JitFunction(Typed[P, R]):
             qualified_name=f"{self.original.__module__}.{self.original.__qualname__}",
             settings=settings(),
             hints=validated(effective_hints(self.compile_hints)),
-            is_from_outside=_Outside([*self._roots, *self._held, *known]),
+            is_from_outside=outside,
         )
-        compiled = compile_request(request)
+        try:
+            compiled = compile_request(request)
+        finally:
+            outside.forget()  # what keeps all alive that it found
         for kernel in compiled.kernels:
             kernel.used_by(request)
+        compiled.kernels = ()  # that of a method has its object
         self.hits += compiled.origin == "disk"
         self.misses += compiled.origin == "compiled" and compiled.store is not None
         entries = compiled.note["arguments"] if any(one.immutable for _, one in passed) else []
@@ -314,6 +331,7 @@ class JitFunction(Typed[P, R]):
         self._compiled[key] = compiled
         self._files.update(compiled.files)
         self._names.update(compiled.names)
+        self._asked.update(compiled.asked)
         self._watch_all(values)
         return make_dispatch(self, compiled, passed, values)
 
@@ -345,6 +363,9 @@ class JitFunction(Typed[P, R]):
             self._files.clear()
             self._names.clear()
             self._held.clear()
+            self._asked.clear()
+            if not self._is_too_much:
+                self._unwatched = ""
         self._watch = self._watched()
         self._renew_call()
 
@@ -361,16 +382,16 @@ class JitFunction(Typed[P, R]):
 
     def _watched(self) -> Watch:
         """Return a watch of all that can have been read, as it is now."""
-        watch = Watch([*self._roots, *self._held], self._files, self._names, nothing=self._is_unwatched)
-        if watch.reach.too_much and not self._is_unwatched:
-            self._is_unwatched = True
-            modules = Counter(one.__module__.partition(".")[0] for one in watch.reach.functions)
+        watch = Watch([*self._roots, *self._held], self._files, self._names, self._asked, unwatched=self._unwatched)
+        self._is_too_much |= watch.is_too_much
+        self._unwatched = watch.unwatched
+        if watch.unwatched and watch.unwatched not in self._said:
+            self._said.add(watch.unwatched)
             log().warning(
-                "%s() reaches so much code (of %s) that it takes too long to look whether something of it changed: it "
-                "is traced at each call, which takes milliseconds. Compute what it needs of that before the call, and "
-                "pass it as an argument",
+                "%s() %s: it is traced at each call, which takes milliseconds. Compute what it needs of that before "
+                "the call, and pass it as an argument",
                 self.original.__qualname__,
-                ", ".join(name for name, _ in modules.most_common(3)),
+                watch.unwatched,
             )
         return watch
 
@@ -389,16 +410,22 @@ class JitFunction(Typed[P, R]):
 
 
 class _Outside:
-    """Whether an object is there without a trace: whether it can be reached from some roots. Looked for when asked."""
+    """Whether an object is there without a trace: a function or its arguments lead to it. Looked for when asked."""
 
-    def __init__(self, roots: list[Any]) -> None:
-        self.roots = roots
+    def __init__(self, jit: JitFunction[Any, Any], arguments: list[Any]) -> None:
+        self.jit = jit
+        self.arguments = arguments
         self.reach: Reach | None = None
 
     def __call__(self, value: object) -> bool:
         if self.reach is None:
-            self.reach = Reach(self.roots)
+            self.reach = Reach([*self.jit._roots, *self.jit._held, *self.arguments])
         return self.reach.covers(value)
+
+    def forget(self) -> None:
+        """Let go what was found, and the arguments; a trace to look at the program again asks for nothing of them."""
+        self.reach = None
+        self.arguments = []
 
 
 def _is_user_class(value: Any) -> bool:

@@ -118,9 +118,7 @@ class Request:
 
     def described(self) -> list[tuple[str, str]]:
         """Return each argument's name, and its type or compile-time value as text."""
-        return [
-            (name, repr(spec.value) if isinstance(spec, Static) else spec.describe()) for name, spec in self.arguments
-        ]
+        return [(name, spec.describe()) for name, spec in self.arguments]
 
     def function_key(self) -> str:
         """Return the hash that names the folder of all artifacts of this function, tool chain and target."""
@@ -163,6 +161,7 @@ class Compiled:
         kernels: the `@flyc.kernel` functions that it launches.
         files: the files that were read while tracing, each with its state before it was.
         names: names of attributes and modules that the traced code computed.
+        asked: functions of Python's and of packages that it called, by module and name.
     """
 
     request: Request
@@ -177,6 +176,7 @@ class Compiled:
     kernels: Sequence[Any] = ()
     files: Mapping[str, Any] = field(default_factory=dict)
     names: Set[str] = frozenset()
+    asked: Set[tuple[str, str]] = frozenset()
     initialised: InitialisedFunction | None = None
     """The entry with those calls."""
 
@@ -304,6 +304,7 @@ def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compile
     found.kernels = [one.source for one in compilation.kernels]
     found.files = compilation.files
     found.names = compilation.names
+    found.asked = compilation.asked
     if found.origin == "compiled":
         log().info("compiled %s for %s in %.3f s", request.name, request.settings.arch, time.perf_counter() - start)
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -101,6 +102,7 @@ class Compilation:
         self.externals: list[str] = []
         self.files: dict[str, Any] = {}
         self.names: set[str] = set()
+        self.asked: set[tuple[str, str]] = set()
         self.quoted: list[str] = []
         self.absent: list[str] = []
         self.trace_buffer: ir.Value | None = None
@@ -245,6 +247,7 @@ def trace_host(
                 compilation.quoted = trace.quoted
                 compilation.files = trace.files
                 compilation.names = trace.names
+                compilation.asked = trace.asked
             except NameError as error:
                 explain_name_error(error)
                 raise
@@ -288,6 +291,45 @@ class Static:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+    def describe(self) -> str:
+        """Return it as a text."""
+        return repr(self.value)
+
+
+class Receiver(Static):
+    """The object of a method, which lives no longer for what was compiled with it: others of its state share that."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind = type(value)
+        try:
+            self._get: Callable[[], Any] = weakref.ref(value)
+        except TypeError:  # of a class with slots, and none for weak references
+            self._get = lambda: value
+
+    @property
+    def value(self) -> Any:
+        """The object.
+
+        Raises:
+            RuntimeError: it is gone.
+        """
+        found = self._get()
+        if found is None:
+            raise RuntimeError(
+                f"the object of class {self._kind.__qualname__} with which this was compiled is gone, so that it "
+                "cannot be traced again; ask with example arguments: launch.ir(stage, object, ...)"
+            )
+        return found
+
+    @value.setter
+    def value(self, _: Any) -> None:
+        raise AttributeError("the object of a method is the one that it was compiled with")
+
+    def describe(self) -> str:
+        """Return it as a text."""
+        found = self._get()
+        return f"an object of class {self._kind.__qualname__}, which is gone" if found is None else repr(found)
 
 
 def _values(

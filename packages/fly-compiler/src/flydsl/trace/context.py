@@ -174,6 +174,8 @@ class Trace:
         """The state of each file that the trace read, before it did (`flydsl.trace.files`)."""
         self.names: set[str] = set()
         """Names of attributes (`getattr`) and of modules that traced code computed: no constant of it has them."""
+        self.asked: set[tuple[str, str]] = set()
+        """Functions of Python's and of packages that traced code called, by module and qualified name."""
         self.opened: set[int] = set()
         """The descriptors of the files that traced code opened."""
         self.arch: Arch = describe(arch) if isinstance(arch, str) else arch or default_arch()

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from flydsl.frontend.rewrite import rewrite_function
+import flydsl.expr as fx
+from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
 
 
 def rewritten(function):
@@ -302,3 +303,52 @@ def test_a_function_that_names_itself():
         return n if n < 1 else inner(n - 1) + 2
 
     check(inner, range(4))
+
+
+def const_expr(value):
+    return value + 2
+
+
+class Holder:
+    def const_expr(self, value):
+        return value + 2
+
+
+HOLDER = Holder()
+
+
+def test_const_expr_of_the_users_is_a_function_like_others():
+    """The name alone says nothing: what it stands for does."""
+
+    def of_module():
+        return const_expr(1)
+
+    def of_object():
+        return HOLDER.const_expr(1)
+
+    def decides():
+        if const_expr(-2):
+            return 4
+        return 3
+
+    def inner():
+        def const_expr(value):
+            return value + 2
+
+        return const_expr(1)
+
+    for one in (of_module, of_object, decides, inner):
+        assert rewritten(one)() == one() == 3
+
+
+def test_const_expr_is_looked_up_anew(monkeypatch):
+    def function():
+        return const_expr(1)
+
+    before = rewritten(function)
+    assert before() == 3
+    monkeypatch.setitem(globals(), "const_expr", fx.const_expr)
+    assert not is_rewrite_of(before, function)
+    assert rewritten(function)() == 1
+    monkeypatch.setitem(globals(), "const_expr", lambda value: value + 4)
+    assert rewritten(function)() == 5

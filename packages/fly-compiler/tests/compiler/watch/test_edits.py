@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import calendar
+import decimal
 import gc
 import gettext
 import importlib
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import threading
 import tracemalloc
+import urllib.request
 import zoneinfo
 
 import numpy as np
@@ -28,6 +30,7 @@ import pytest
 from edits import EDITS as COMMON
 from edits_computed import COMPUTED
 from edits_found import FOUND, OF_CALLERS
+from edits_held import HELD, UNKNOWN
 from edits_hidden import HIDDEN, HIDDEN_POINTERS
 from edits_library import LIBRARY
 from edits_process import POINTERS, PROCESS
@@ -36,6 +39,9 @@ from edits_rare import RARE
 _ALL = [*COMMON, *RARE, *LIBRARY, *FOUND, *PROCESS, *HIDDEN, *COMPUTED]
 EDITS = {one.name: one for one in _ALL}
 assert len(EDITS) == len(_ALL)
+MORE = {one.name: one for one in [*HELD, *UNKNOWN]}
+assert MORE.keys().isdisjoint(EDITS)
+assert len(MORE) == len(HELD) + len(UNKNOWN)
 AT_EVERY_CALL = {one.name: one for one in [OF_CALLERS, *POINTERS, *HIDDEN_POINTERS]}
 BEFORE, AFTER = 3, 5
 
@@ -58,7 +64,9 @@ def write(folder, number, names=tuple(EDITS)):
     stems = {}
     for index, name in enumerate(names):
         stem = f"case_{index}"
-        for path, text in zip((f"{stem}.py", f"{stem}_other.py"), EDITS[name].texts(stem, number), strict=True):
+        for path, text in zip(
+            (f"{stem}.py", f"{stem}_other.py"), {**EDITS, **MORE}[name].texts(stem, number), strict=True
+        ):
             (folder / path).write_text(text)
         stems[stem] = name
     return stems
@@ -79,16 +87,20 @@ def process(folder, stems):
     return {stems[stem]: tuple(values) for stem, values in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
-def test_edits_between_processes(tmp_path):
-    stems = write(tmp_path, BEFORE)
+@pytest.mark.parametrize(
+    "edits", [pytest.param(EDITS, id="common"), pytest.param(MORE, id="held", marks=pytest.mark.slow)]
+)
+def test_edits_between_processes(tmp_path, edits):
+    stems = write(tmp_path, BEFORE, tuple(edits))
     first = process(tmp_path, stems)
     again = process(tmp_path, stems)
-    assert {name for name, (_, key, hits) in again.items() if (key, hits) != (first[name][1], 1)} == set()
-    write(tmp_path, AFTER)
+    traced = {name: 1 + (edit in UNKNOWN) for name, edit in edits.items()}  # the report is a call, too
+    assert {name for name, (_, key, hits) in again.items() if (key, hits) != (first[name][1], traced[name])} == set()
+    write(tmp_path, AFTER, tuple(edits))
     edited = process(tmp_path, stems)
-    assert {name for name in EDITS if int(first[name][0]) != BEFORE} == set()
-    assert {name: edited[name][0] for name in EDITS if int(edited[name][0]) != AFTER} == {}
-    assert {name for name in EDITS if edited[name][1] == first[name][1]} == set()
+    assert {name for name in edits if int(first[name][0]) != BEFORE} == set()
+    assert {name: edited[name][0] for name in edits if int(edited[name][0]) != AFTER} == {}
+    assert {name for name in edits if edited[name][1] == first[name][1]} == set()
 
 
 @pytest.fixture
@@ -98,8 +110,8 @@ def loaded(tmp_path, monkeypatch):
     made = []
 
     def load(name):
-        stem = f"inside_{len(made)}_{[*EDITS, *AT_EVERY_CALL].index(name)}"
-        texts = {**EDITS, **AT_EVERY_CALL}[name].texts(stem, BEFORE)
+        stem = f"inside_{len(made)}_{[*EDITS, *MORE, *AT_EVERY_CALL].index(name)}"
+        texts = {**EDITS, **MORE, **AT_EVERY_CALL}[name].texts(stem, BEFORE)
         for path, text in zip((f"{stem}.py", f"{stem}_other.py"), texts, strict=True):
             (tmp_path / path).write_text(text)
         made.extend((stem, f"{stem}_other"))
@@ -122,7 +134,7 @@ def same_settings(monkeypatch):
     before = (gc.get_threshold(), resource.getrlimit(resource.RLIMIT_CORE), signal.getsignal(signal.SIGUSR2))
     name, timeout, process_name = thread.name, socket.getdefaulttimeout(), process.name
     buffers, week, domain = np.getbufsize(), calendar.firstweekday(), gettext.textdomain()
-    level = logging.root.level
+    level, imports = logging.root.level, builtins.__import__
     precision, deterministic = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
     yield
     gc.set_threshold(*before[0])
@@ -133,6 +145,8 @@ def same_settings(monkeypatch):
     torch.set_autocast_enabled(False)
     np.setbufsize(buffers)
     calendar.setfirstweekday(week)
+    vars(thread).pop("case", None)
+    builtins.__import__ = imports
     gettext.textdomain(domain)
     for one in ("case_member", "case_optional"):
         sys.modules.pop(one, None)
@@ -169,6 +183,51 @@ def test_changes_in_a_process_are_seen_or_refused(name, loaded, monkeypatch):
     else:
         assert not EDITS[name].frozen
         assert int(x[0]) == AFTER
+
+
+@pytest.fixture
+def same_library(monkeypatch):
+    """What the changes replace in libraries is as it was, afterwards."""
+    import torch
+
+    monkeypatch.setattr(json.JSONEncoder, "default", json.JSONEncoder.default)
+    monkeypatch.setattr(json._default_encoder, "item_separator", json._default_encoder.item_separator)
+    monkeypatch.setattr(decimal.DefaultContext, "prec", decimal.DefaultContext.prec)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(urllib.request, "_opener", None)
+    for owner, name in (
+        (torch.backends.cudnn, "benchmark_limit"),
+        (torch.backends.opt_einsum, "enabled"),
+    ):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    masked = np.ma.masked_print_option.display()
+    yield
+    np.ma.masked_print_option.set_display(masked)
+    torch.set_printoptions(profile="default")
+    torch.nn.modules.module._global_forward_hooks.clear()
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("same_settings", "same_library")
+@pytest.mark.parametrize("name", MORE)
+def test_changes_of_what_users_hold(name, loaded, monkeypatch):
+    """What can be compared is seen; where something cannot be, the function is traced at each call, and says so."""
+    monkeypatch.setenv("CASE", "")
+    main, other = loaded(name)
+    edit = MORE[name]
+    x = np.zeros(1, np.float32)
+    main.launch(x)
+    main.launch(x)
+    assert int(x[0]) == BEFORE
+    assert (main.launch.traced_at_each_call is not None) == (edit in UNKNOWN)
+    exec(edit.change, {"m": main, "o": other, "V": AFTER, "os": os})
+    if edit.frozen:
+        with pytest.raises(RuntimeError, match="was compiled with global '"):
+            main.launch(x)
+        return
+    assert main.value() == AFTER
+    main.launch(x)
+    assert int(x[0]) == AFTER
 
 
 @pytest.mark.parametrize("name", AT_EVERY_CALL)

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import dis
 import sys
-from types import CodeType
+from collections.abc import Iterator
+from types import BuiltinMethodType, CodeType, FunctionType, ModuleType
+from typing import Any
 
-__all__ = ["WHOLE_MODULE", "add_names", "loads_global", "looked_up", "matches_classes"]
+from .foreign import is_foreign, is_foreign_class
+
+__all__ = ["WHOLE_MODULE", "add_names", "callables_in", "loads_global", "looked_up", "matches_classes"]
 
 WHOLE_MODULE = frozenset(["__globals__", "eval", "exec", "f_globals", "globals"])
 """What code names that can read everything in its module."""
@@ -69,3 +73,66 @@ def loads_global(code: CodeType, name: str) -> bool:
     if not WHOLE_MODULE.isdisjoint(code.co_names):
         return True
     return any(isinstance(one, CodeType) and loads_global(one, name) for one in code.co_consts)
+
+
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
+
+
+def callables_in(function: FunctionType) -> Iterator[Any]:
+    """Yield the functions and classes of others that a function's code takes from its module, modules and classes.
+
+    Names are looked up as they stand; what comes in another way, through a variable or a container, is not found.
+    """
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    known = {}
+    for name, cell in cells.items():
+        try:
+            known[name] = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+    yield from _callables_in(function.__code__, function.__globals__, known)
+
+
+def _callables_in(code: CodeType, namespace: dict[str, Any], known: dict[str, Any]) -> Iterator[Any]:
+    known, value, imported = dict(known), None, None
+    built_in = namespace.get("__builtins__")
+    hidden: Any = built_in if isinstance(built_in, dict) else vars(built_in) if built_in is not None else {}
+    for one in dis.get_instructions(code):
+        name = one.argval
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            value = namespace.get(name, hidden.get(name))
+        elif one.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")) and isinstance(name, str):
+            value = known.get(name)
+        elif one.opname == "IMPORT_NAME":
+            value = imported = sys.modules.get(name)
+        elif one.opname in _ATTRIBUTES:
+            value = _part(imported if one.opname == "IMPORT_FROM" else value, name)
+        elif one.opname in ("STORE_FAST", "STORE_DEREF"):
+            if value is not None:
+                known[name] = value
+            value = None
+        elif one.opname not in _OF_CALLS:
+            value = None
+        if _is_of_others(value):
+            yield value
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _callables_in(one, namespace, known)
+
+
+_OF_CALLS = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL")
+
+
+def _is_of_others(value: Any) -> bool:
+    if isinstance(value, FunctionType):
+        return is_foreign(value.__globals__.get("__name__") or "")
+    if isinstance(value, BuiltinMethodType):
+        return isinstance(value.__self__, (ModuleType, type, type(None)))
+    return isinstance(value, type) and is_foreign_class(value)
+
+
+def _part(value: Any, name: str) -> Any:
+    """Return an attribute of a module or of somebody else's class."""
+    if isinstance(value, ModuleType):
+        return vars(value).get(name)
+    return getattr(value, name, None) if isinstance(value, type) and is_foreign_class(value) else None

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from .foreign import is_foreign_class
+
 __all__ = [
     "CALLERS",
     "CODES",
@@ -19,6 +21,7 @@ __all__ = [
     "REFLECTIVE",
     "RUNS_TEXT",
     "UNREAD",
+    "is_named_only",
     "is_record",
 ]
 
@@ -43,12 +46,12 @@ GUESSES = frozenset(("getattr", "hasattr"))
 LISTS_NAMES = frozenset(("__dict__", "dir", "getmembers", "vars"))
 """Reads of which attributes an object has."""
 READS_OF = {
-    "get_annotations": "__annotations__",
-    "get_type_hints": "__annotations__",
-    "isabstract": "__abstractmethods__",
-    "signature": "__wrapped__",
+    "get_annotations": ("__annotations__",),
+    "get_type_hints": ("__annotations__",),
+    "isabstract": ("__abstractmethods__",),
+    "signature": ("__signature__", "__wrapped__"),
 }
-"""Functions that read an attribute of what they are given."""
+"""Functions that read attributes of what they are given."""
 DATACLASS_READS = frozenset(("__dataclass_fields__", "asdict", "astuple", "fields", "replace"))
 """Reads of the fields of a dataclass."""
 INSTANCE_TESTS = frozenset(("isinstance", "issubclass"))
@@ -80,28 +83,25 @@ UNREAD = frozenset(
 
 RECORDS_IN_C = frozenset(("_asyncio",))
 """Modules in C whose objects hold what users put there."""
-_RECORDS = frozenset(
-    (
-        *("_collections_abc", "_weakrefset", "argparse", "ast", "asyncio.futures", "asyncio.locks", "asyncio.queues"),
-        *(
-            "codecs",
-            "collections",
-            "concurrent.futures._base",
-            "configparser",
-            "contextlib",
-            "csv",
-            "difflib",
-            "email.message",
-        ),
-        *("fractions", "functools", "graphlib", "hmac", "http.cookies", "ipaddress", "json.decoder", "json.encoder"),
-        *("mimetypes", "multiprocessing.process", "multiprocessing.shared_memory", "multiprocessing.sharedctypes"),
-        *("optparse", "pprint", "queue", "reprlib", "sched", "shelve", "shlex", "statistics", "string", "textwrap"),
-        *("threading", "types", "urllib.request", "uuid", "weakref", "zoneinfo"),
-    )
-)
+_NAMED_ONLY = frozenset(("logging", "threading.Thread", "threading._MainThread", "threading._DummyThread"))
+"""Modules and classes whose objects lead to each other and to files: of their attributes those that code names count,
+and numbers and texts."""
+_PROTOCOLS = frozenset(("_collections_abc", "abc", "collections.abc", "enum", "typing"))
+
+
+def is_named_only(cls: type) -> bool:
+    """Tell whether of objects of a class those attributes count that code names, and numbers and texts."""
+    return cls.__module__ in _NAMED_ONLY or f"{cls.__module__}.{cls.__qualname__}" in _NAMED_ONLY
 
 
 def is_record(cls: type) -> bool:
-    """Tell whether objects of a class hold what users put there, under names that only its own code has."""
+    """Tell whether objects of a class hold what users put there, under names that only its own code has.
+
+    That is so of all classes of somebody else's, but for those that have no code of that kind.
+    """
     module: object = cls.__module__
-    return isinstance(module, str) and (module in _RECORDS or module.partition(".")[0] == "numpy")
+    if cls is object or module in _PROTOCOLS or (module == "contextlib" and cls.__name__.startswith("Abstract")):
+        return False
+    if not is_foreign_class(cls) or is_named_only(cls):
+        return False
+    return not str(module).startswith("flydsl.")

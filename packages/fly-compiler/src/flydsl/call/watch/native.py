@@ -7,10 +7,10 @@ them, so they are read as the code that names them would.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .states import Same
 
@@ -26,11 +26,15 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 
 def attributes_of(kind: type) -> frozenset[str]:
     """Return the names of attributes that code in C gets for objects of a class."""
-    hashable: Any = kind
-    return _attributes_of(hashable)
+    known = _known.get(kind)
+    if known is None:
+        known = _known[kind] = _attributes_of(kind)
+    return known
 
 
-@functools.lru_cache(maxsize=1024)
+_known: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDictionary()
+
+
 def _attributes_of(kind: type) -> frozenset[str]:
     found = {name for base in kind.__mro__ for name, one in vars(base).items() if _is_native(base, one)}
     return frozenset(name for name in found if not name.startswith("__"))

@@ -42,11 +42,15 @@ from types import (
 from typing import Any
 from weakref import ReferenceType
 
+from flydsl.frontend.control.outside import home_of
+from flydsl.frontend.rewrite import SUSPENDS
+
 from . import states
 from .attributes import data_names, gets_attributes, own_attributes
-from .bytecode import WHOLE_MODULE, add_names, loads_global, looked_up, matches_classes
+from .bytecode import WHOLE_MODULE, add_names, callables_in, loads_global, looked_up, matches_classes
 from .foreign import is_foreign, is_foreign_class
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
+from .known import is_known_kind
 from .library import (
     CALLERS,
     CODES,
@@ -63,6 +67,7 @@ from .library import (
     REFLECTIVE,
     RUNS_TEXT,
     UNREAD,
+    is_named_only,
     is_record,
 )
 from .native import attributes_of, held, reader_of_attribute
@@ -86,6 +91,9 @@ _PROTOCOLS = ("_collections_abc", "abc", "builtins", "collections.abc", "context
 """Modules of classes that call no methods but those that they name."""
 _MOST_FUNCTIONS = 1000
 """So many functions are followed, in some tenths of a second; large packages have ten times as many."""
+_STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
+_CACHES = frozenset(("cache_token", "dispatch_cache"))
+"""Variables of `functools.singledispatch` that say nothing which the registry does not."""
 _WITH_PARTS = (property, functools.partial, ReferenceType)
 _CODE = (FunctionType, BuiltinMethodType, MethodWrapperType)
 
@@ -106,6 +114,8 @@ class Reach:
         functions: the reached functions of the user's.
         reflective: code looks up attributes by computed names.
         too_much: there is so much that looking for it was given up.
+        asked: functions of others that code calls which Python calls by itself, by module and name.
+        unknown: what was found of which nobody can tell whether it changed, and what it is.
     """
 
     def __init__(self, roots: Iterable[Any], names: Set[str] = frozenset()) -> None:
@@ -114,7 +124,11 @@ class Reach:
         self.reflective = False
         self.guards: list[Guard] = []
         self.too_much = False
+        self.unknown: list[tuple[str, Any]] = []
+        self.asked: set[tuple[str, str]] = set()
+        self._called_by_python: set[int] = set()
         self._computed = names
+        self._streams = {id(getattr(sys, name, None)) for name in _STREAMS}
         self._imports: set[str] = set()
         self._texts: set[str] = set()
         self._values: set[str] = set()
@@ -225,8 +239,12 @@ class Reach:
             self._class(value)
         elif kind in (staticmethod, classmethod):
             self._add(value.__func__)
+        elif kind is functools.cached_property:
+            self._called_by_python.add(id(value.func))
+            self._object(value)
         elif isinstance(value, property):
             for one in (value.fget, value.fset):
+                self._called_by_python.add(id(one))
                 self._add(one)
         elif isinstance(value, functools.partial):
             for one in (value.func, *value.args, *value.keywords.values()):
@@ -245,22 +263,26 @@ class Reach:
         elif kind is MemberDescriptorType:
             self.names.add(value.__name__)  # it gets the slot without that anybody names it
         elif isinstance(value, ReferenceType):
-            self.guards.append(State("a weak reference", value, states.of_reference))
+            # To compare what it refers to, it would have to be kept: then it never goes, as the program may expect.
+            self.unknown.append(("a weak reference", value))
             self._add(value() if isinstance(value, weakref.WeakMethod) else ReferenceType.__call__(value))
         elif kind in _PROXIES:
+            self.unknown.append(("a weak reference", value))
             with suppress(ReferenceError, AttributeError):
                 self._add(value.__reduce_ex__.__self__)  # a proxy passes everything on, so this is what it stands for
         elif kind is GeneratorType:
             self.guards.append(State(f"where {value.__qualname__}() waits", value, states.of_generator))
             if value.gi_frame is not None:
                 self._code(value.gi_code, value.gi_frame.f_globals)
-                for one in value.gi_frame.f_locals.values():
+                for one in self.guards[-1].value[1].objects:
                     self._add(one)
         else:
             self._object(value)
 
     def _object(self, value: Any) -> None:
         """Follow an instance: its class, its items, its content."""
+        if id(value) in self._streams:
+            return  # to read from them is refused
         kind = type(value)
         label = f"an object of class {kind.__qualname__}"
         if isinstance(value, tuple):
@@ -292,23 +314,26 @@ class Reach:
         elif isinstance(value, Context):
             self.guards.append(State(label, value, states.of_context))
             for one in value.values():
-                self._add(one)
+                if type(one).__name__ != "PyCapsule":  # numpy keeps some there for itself
+                    self._add(one)
         elif isinstance(value, BaseException):
             for name in ("args", "__cause__", "__context__"):
                 self.guards.append(Attribute(f"{name} of {label}", value, name))
                 self._add(getattr(value, name))
+            if "__traceback__" in self.names:
+                self._add(value.__traceback__)
         elif issubclass(kind, _VIEWS):  # to ask the object for its class could run code of the user
             self._add(getattr(value, "mapping" if hasattr(kind, "mapping") else "_mapping", None))
         elif kind is type(os.environ):
             self._reads_environment = True
-        elif hasattr(kind, "__array__") and kind.__name__ == "flatiter":
+        elif kind.__module__ == "numpy" and kind.__name__ == "flatiter":
             self._add(value.base)
         elif isinstance(value, states.of_datetime()):
             self._add(value.tzinfo)  # which its methods ask
         read = states.reader_of(value)
         self._settings_of(kind.__module__.partition(".")[0])
         of_ctypes = isinstance(value, states.of_ctypes())
-        if of_ctypes or (read is None and is_foreign_class(kind) and kind is not _CACHED):
+        if of_ctypes or (read is None and is_foreign_class(kind) and kind not in (_CACHED, Context)):
             self._referents(value)
         if read is None and attributes_of(kind):
             self._native.append(value)
@@ -320,6 +345,10 @@ class Reach:
         own = own_attributes(value)
         if own is not None:
             self._add(own.get("__wrapped__"))
+        if (kind.__module__, kind.__name__) == ("weakref", "finalize"):  # its class has a table of them
+            self.unknown.append(("a weak reference", value))
+        if read is None and not is_known_kind(kind):
+            self.unknown.append((f"an object of class {kind.__module__}.{kind.__qualname__}", value))
         if kind.__module__.startswith(("flydsl.call.", "flydsl.compile.", "flydsl.compiler.")):
             for name in ("func", "original", "jit", "__self__", "fixed_name", "known_block_size", "receiver"):
                 self._attribute_of_ours(value, name)
@@ -351,8 +380,9 @@ class Reach:
             self._done.add((0, f"{name}()"))
             guard = State(f"what {name}() returns", None, states.SETTINGS[name])
             self.guards.append(guard)
-            for one in guard.value.objects if isinstance(guard.value, states.Same) else ():
-                self._add(one)
+            for part in guard.value if isinstance(guard.value, tuple) else (guard.value,):
+                for one in part.objects if isinstance(part, states.Same) else ():
+                    self._add(one)
 
     def _settings_of(self, module: str) -> None:
         """Note the settings that functions and objects of a module of somebody else's go by."""
@@ -397,7 +427,8 @@ class Reach:
 
     def _function(self, function: FunctionType) -> None:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self._cell(f"closure variable '{name}' of {function.__qualname__}()", cell)
+            if name not in _CACHES or function.__globals__.get("__name__") != "functools":
+                self._cell(f"closure variable '{name}' of {function.__qualname__}()", cell)
         self._add(vars(function).get("__wrapped__"))
         module = function.__globals__.get("__name__", "")
         if is_foreign(module) and function.__code__.co_filename != "<string>":
@@ -416,6 +447,14 @@ class Reach:
             self.guards.append(Code(f"the defaults of {function.__qualname__}()", function, "__kwdefaults__"))
             self._add(function.__kwdefaults__)
         self._code(function.__code__, function.__globals__)
+        if self._is_called_by_python(function):
+            self.asked |= set(map(home_of, callables_in(function)))
+
+    def _is_called_by_python(self, function: FunctionType) -> bool:
+        """Tell whether code may run without that traced code calls it, so that a trace does not see what it calls."""
+        name = function.__name__
+        is_special = name.startswith("__") and name.endswith("__")
+        return is_special or id(function) in self._called_by_python or bool(function.__code__.co_flags & SUSPENDS)
 
     def _code(self, code: CodeType, namespace: dict[str, Any]) -> None:
         """Follow what code reads, whose globals are those of a module."""
@@ -425,7 +464,7 @@ class Reach:
         self._environment_names(names)
         for reader, read in READS_OF.items():
             if reader in names:
-                names.add(read)
+                names.update(read)
         self.reflective |= not REFLECTIVE.isdisjoint(names)
         self._matches_classes |= matches_classes(code)
         self._fails |= "AttributeError" in names
@@ -440,6 +479,9 @@ class Reach:
         known = self._globals.setdefault(id(namespace), (namespace, set()))[1]
         # A tensor that happens to be called as an attribute is (`fx.thread_idx.x`) is no global that the code reads.
         known |= in_module
+        if modules:  # which Python looks for by this function
+            known.add("__import__")
+            self.names.add("__import__")
         if not WHOLE_MODULE.isdisjoint(names):
             known |= self._texts | data_names(namespace)
         package = namespace.get("__package__") or ""
@@ -552,8 +594,11 @@ class Reach:
             wanted = set(own)
         elif isinstance(holder, ModuleType):
             wanted |= data_names(own) if self.reflective else set()
-        elif any(is_record(base) or gets_attributes(base) for base in type(holder).__mro__):
-            wanted = set(own)
+        elif not isinstance(holder, FunctionType):
+            if any(is_record(base) or gets_attributes(base) for base in type(holder).__mro__):
+                wanted = set(own)
+            elif any(map(is_named_only, type(holder).__mro__)):
+                wanted |= {name for name, one in own.items() if type(one) in _PLAIN}
         if isinstance(holder, FunctionType):
             self._describe(label, holder)
         for name in wanted - (UNREAD - self.names):
@@ -577,7 +622,8 @@ class Reach:
     def _expand_native(self, value: Any) -> None:
         """Follow those attributes that code in C gets for an object and that any code names."""
         known = attributes_of(type(value))
-        for name in known if type(value).__module__ in RECORDS_IN_C else self.names & known:
+        whole = type(value).__module__ in RECORDS_IN_C or isinstance(value, BaseException)
+        for name in known if whole else self.names & known:
             if (id(value), "." + name) in self._done:
                 continue
             self._done.add((id(value), "." + name))
@@ -606,12 +652,10 @@ class Reach:
         if isinstance(value, (FunctionType, type)):
             of_user = not is_foreign(getattr(value, "__module__", None) or "builtins")
             followed = of_user or isinstance(value, type)
-        elif isinstance(value, CONTAINERS):
-            followed = value is not sys.modules and not label.partition(" of ")[2].startswith("flydsl.")
-        elif isinstance(value, ModuleType):
-            followed = True
+        elif label.partition(" of ")[2].startswith("flydsl."):
+            followed = isinstance(value, ModuleType) or not is_foreign_class(type(value))
         else:
-            followed = not is_foreign_class(type(value)) or type(value).__module__ == "logging"
+            followed = value is not sys.modules and not isinstance(value, _CODE)
         if followed:
             self._add(value)
 
@@ -641,7 +685,8 @@ class Reach:
                     self._foreign_item(f"{cls.__qualname__}.{name}", members_of, name)
             return
         self._describe(cls.__qualname__, cls)
-        if getattr(cls, "_is_protocol", False):  # a check looks for these
+        says = [vars(one)["_is_protocol"] for one in cls.__mro__ if "_is_protocol" in vars(one)]
+        if says and says[0]:  # a check looks for these
             looked_for = {*vars(cls).get("__annotations__", ()), *vars(cls)} - UNREAD
             self.names |= {one for one in looked_for if not one.startswith(("_abc_", "_is_"))}
             self._guessed |= self.names & looked_for

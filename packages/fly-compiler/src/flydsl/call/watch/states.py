@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import codecs
+import gc
 import io
 import itertools
 import operator
@@ -21,9 +22,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import Context, ContextVar
 from functools import _lru_cache_wrapper
-from types import GeneratorType
+from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
-from weakref import ReferenceType
 
 __all__ = [
     "IMPLIED",
@@ -40,7 +40,6 @@ __all__ = [
     "of_generator",
     "of_names",
     "of_random",
-    "of_reference",
     "of_registry",
     "of_subclasses",
     "of_thread",
@@ -71,11 +70,6 @@ class Same:
 def environment(_: Any) -> dict[str, str]:
     """Return the environment variables."""
     return dict(os.environ)
-
-
-def of_reference(reference: ReferenceType[Any]) -> int:
-    """Return what a weak reference refers to, without keeping it alive."""
-    return id(ReferenceType.__call__(reference))
 
 
 def of_thread(values: threading.local) -> Any:
@@ -110,9 +104,16 @@ def of_context(context: Context) -> Same:
     return Same([*context.keys(), *context.values()])
 
 
-def of_generator(generator: GeneratorType[Any, Any, Any]) -> int | None:
-    """Return where a generator waits."""
-    return None if generator.gi_frame is None else generator.gi_frame.f_lasti
+def of_generator(generator: GeneratorType[Any, Any, Any]) -> tuple[int, Same] | None:
+    """Return where a generator waits, and what its variables and its loops hold."""
+    frame = generator.gi_frame
+    if frame is None:
+        return None
+    held = gc.get_referents(generator if sys.version_info >= (3, 11) else frame)
+    return frame.f_lasti, Same(one for one in held if not isinstance(one, _PARTS_OF_GENERATORS))
+
+
+_PARTS_OF_GENERATORS = (CodeType, FrameType, FunctionType, ModuleType)
 
 
 def of_names(attributes: dict[str, Any]) -> frozenset[str]:
@@ -150,46 +151,44 @@ def reader_of(value: Any) -> Callable[[Any], Any] | None:
     """Return what reads the content of an object whose bytes are not Python's; `None` for other objects."""
     kind = type(value)
     root = kind.__module__.partition(".")[0]
-    if isinstance(value, (bytearray, memoryview)) or (root == "array" and hasattr(kind, "tobytes")):
+    if isinstance(value, (bytearray, memoryview)) or (root == "array" and _has(kind, "tobytes")):
         return bytes
-    if root == "mmap" and hasattr(kind, "madvise"):
+    if root == "mmap" and _has(kind, "madvise"):
         return _of_mapping
-    if root in ("_thread", "threading") and hasattr(kind, "locked"):
+    if root in ("_thread", "threading") and _has(kind, "locked"):
         return _of_lock
-    if kind.__module__ == "xml.etree.ElementTree" and hasattr(kind, "itertext"):
+    if root == "_thread" and kind.__name__ == "RLock":
+        return repr  # with its owner and how often
+    if kind.__module__ == "xml.etree.ElementTree" and _has(kind, "itertext"):
         return _of_element
-    if hasattr(kind, "hexdigest") and hasattr(kind, "copy") and root in _HASHES:
+    if _has(kind, "hexdigest") and _has(kind, "copy") and root in _HASHES:
         return _of_hash
     if isinstance(value, (io.StringIO, io.BytesIO)):
         return _of_stream
-    if root in ("builtins", "itertools") and hasattr(kind, "__next__") and not isinstance(value, GeneratorType):
+    if root in ("builtins", "itertools") and _has(kind, "__next__") and not isinstance(value, GeneratorType):
         return _of_iterator
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.void)):
         return _of_array
-    if hasattr(kind, "_version") and hasattr(kind, "untyped_storage"):  # a tensor of torch
+    if _has(kind, "_version") and _has(kind, "untyped_storage"):  # a tensor of torch
         return _of_tensor
     if isinstance(value, of_ctypes()):
         # What a pointer points to may be gone, so nobody can look whether it is the same.
         return of_callers if _has_pointer(kind) else _of_memory
-    if root == "_queue":
-        return _of_queue
-    if root == "torch" and hasattr(kind, "data_ptr") and hasattr(kind, "nbytes"):
+    if root == "torch" and _has(kind, "data_ptr") and _has(kind, "nbytes"):
         return _of_storage
-    if root == "decimal" and hasattr(kind, "create_decimal"):
+    if root == "decimal" and _has(kind, "create_decimal"):
         return repr
-    if kind.__module__ == "weakref" and kind.__name__ == "finalize":
-        return _of_finalizer
-    if root == "torch" and hasattr(kind, "initial_seed"):
+    if root == "torch" and _has(kind, "initial_seed"):
         return _of_generator
-    if root == "numpy" and hasattr(kind, "random_raw"):
+    if root == "numpy" and _has(kind, "random_raw"):
         return _of_bits
     return None
 
 
-def _of_queue(queue: Any) -> int:
-    size: int = queue.qsize()
-    return size
+def _has(kind: type, name: str) -> bool:
+    """Tell whether a class has an attribute, without asking its metaclass, which may be the user's."""
+    return any(name in vars(base) for base in kind.__mro__)
 
 
 def _of_storage(storage: Any) -> Any:
@@ -201,14 +200,8 @@ def _of_storage(storage: Any) -> Any:
     return (*facts, torch.empty(0, dtype=torch.uint8).set_(storage).numpy().tobytes())
 
 
-def _of_finalizer(found: Any) -> bool:
-    alive: bool = found.alive
-    return alive
-
-
-def _of_generator(generator: Any) -> int:
-    seed: int = generator.initial_seed()
-    return seed
+def _of_generator(generator: Any) -> Any:
+    return (generator.initial_seed(), generator.get_state().numpy().tobytes())
 
 
 def _of_bits(generator: Any) -> bytes:
@@ -333,8 +326,10 @@ def _working_folder(_: Any) -> Any:
 
 def _levels(logging: Any) -> Any:
     manager = logging.root.manager
-    known = [(name, getattr(one, "level", None)) for name, one in list(manager.loggerDict.items())]
-    return (logging.root.level, manager.disable, *known)
+    known = [("", logging.root), *manager.loggerDict.items()]
+    facts = [(name, *(getattr(one, part, None) for part in ("level", "propagate", "disabled"))) for name, one in known]
+    handlers = Same(each for _, one in known for each in getattr(one, "handlers", ()))
+    return (manager.disable, (handlers,), *facts)  # which are no part of what a program reads
 
 
 def _of_torch(torch: Any) -> Any:
@@ -391,7 +386,7 @@ def _process(process: Any) -> Any:
 
 
 def _thread(_: Any) -> Any:
-    return (threading.get_ident(), threading.current_thread().name)
+    return (threading.get_ident(), Same([threading.current_thread()]))
 
 
 def _users(_: Any) -> Any:
@@ -462,6 +457,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
     **{name: _of_module("zoneinfo", lambda one: one.TZPATH) for name in ("TZPATH", "ZoneInfo", "available_timezones")},
     "dispatch_table": _of_module("copyreg", lambda one: dict(one.dispatch_table)),
     "format_options": _of_module("numpy", _options),
+    "PRINT_OPTS": _of_module("torch._tensor_str", lambda one: dict(vars(one.PRINT_OPTS))),
     "list_dialects": _of_module("csv", _dialects),
     "modules": lambda _: (len(sys.modules), next(reversed(sys.modules))),
     "pthread_sigmask": _of_module("signal", lambda one: one.pthread_sigmask(one.SIG_BLOCK, ())),
@@ -498,7 +494,7 @@ IMPLIED = {
     "csv": ("field_size_limit",),
     "numpy": ("format_options", "geterr"),
     "pickle": ("dispatch_table",),
-    "torch": ("get_default_device", "get_default_dtype", "is_grad_enabled"),
+    "torch": ("PRINT_OPTS", "get_default_device", "get_default_dtype", "is_grad_enabled"),
     "warnings": ("catch_warnings",),
 }
 """Settings that functions of a module go by without that a program names them, by the module."""

@@ -8,7 +8,7 @@ import operator
 import os
 import reprlib
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Set
 from enum import Enum
 from itertools import chain
@@ -16,13 +16,20 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from flydsl.frontend.control.audit import heard, listen
+from flydsl.frontend.control.outside import is_handled
 from flydsl.trace.files import WORKING_FOLDER, reader_of_file, state_of_file
 
 from .guard import MISSING, Absent, Attribute, Cell, Code, Content, Guard, Item, State
+from .known import answers_alike
+from .library import ENVIRONMENT
+from .modules import guards_of_modules
 from .reach import ATOMS, CONTAINERS, Reach
-from .states import of_callers
+from .states import SETTINGS, of_callers
 
 __all__ = ["Watch", "source_digest"]
+
+_COMPARED = SETTINGS.keys() | ENVIRONMENT
+"""Functions whose answer is compared."""
 
 _INLINE = 64
 """So many tests are spelled out in the generated call; more would make it slow to generate."""
@@ -38,7 +45,8 @@ class Watch:
         roots: the function, and the classes that its arguments bring.
         files: the files that it read, each with its state before it did.
         names: the names of attributes and modules that it computed.
-        nothing: look for nothing, as there is too much: it counts as changed at each call.
+        asked: functions of Python's and of packages that it called, by module and name.
+        unwatched: why to look for nothing, as was found before: it counts as changed at each call.
     """
 
     def __init__(
@@ -46,17 +54,22 @@ class Watch:
         roots: Iterable[Any],
         files: Mapping[str, Any] | None = None,
         names: Set[str] = frozenset(),
+        asked: Set[tuple[str, str]] = frozenset(),
         *,
-        nothing: bool = False,
+        unwatched: str = "",
     ) -> None:
         listen()
         self._assignments = heard.assignments  # before anything is looked at
         self._scopes: list[dict[str, Any]] = []
         self.roots = list(roots)
-        self.reach = Reach(() if nothing else self.roots, names)
-        self.reach.too_much |= nothing
-        if self.reach.too_much:
+        self.reach = Reach(() if unwatched else self.roots, names)
+        self.is_too_much = self.reach.too_much
+        self.unwatched = unwatched or self._why_unwatched(asked)
+        if self.unwatched:
+            self.reach = Reach(())  # which keeps nothing alive: a weak reference may tell
             self.reach.guards = [State("what the code reaches", None, of_callers)]  # is never the same
+        else:
+            self.reach.guards += guards_of_modules([*asked, *self.reach.asked])
         missing = self.reach.missing()
         if missing:  # they come by an import elsewhere, or by their file
             self.reach.guards.append(Absent("a module", sys.modules, missing))
@@ -73,7 +86,26 @@ class Watch:
     @property
     def names(self) -> set[str] | None:
         """The attributes that the code reads of objects; `None`: any."""
-        return None if self.reach.reflective or self.reach.too_much else self.reach.names
+        return None if self.reach.reflective or self.unwatched else self.reach.names
+
+    def _why_unwatched(self, asked: Set[tuple[str, str]]) -> str:
+        """Return why nobody can tell whether something changed; "" where everything can be compared."""
+        if self.reach.too_much:
+            modules = Counter(one.__module__.partition(".")[0] for one in self.reach.functions)
+            names = ", ".join(name for name, _ in modules.most_common(3))
+            return f"reaches so much code (of {names}) that it takes too long to look whether something of it changed"
+        if self.reach.unknown:
+            what, value = self.reach.unknown[0]
+            found = next((one.label for one in self.reach.guards if one.value is value), None)
+            where = "" if found is None else f" ({found})"
+            return f"reads {what}{where}, of which nothing tells whether it changed"
+        unknown = [one for one in asked if not answers_alike(*one, _COMPARED)]
+        for one in self.reach.asked:
+            if is_handled(*one) or not answers_alike(*one, _COMPARED):
+                unknown.append(one)
+        if unknown:
+            return f"calls {'.'.join(min(unknown))}(), of which nothing tells whether it answers as before"
+        return ""
 
     def changed(self) -> list[Guard]:
         """Return the guards that fail: something else is there now."""

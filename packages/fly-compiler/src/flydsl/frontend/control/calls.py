@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
 
-from ..rewrite import SUSPENDS, SourceUnavailableError, find_source, is_rewritten, rewrite_function
+from ..rewrite import SUSPENDS, SourceUnavailableError, find_source, is_rewrite_of, is_rewritten, rewrite_function
 from ..rewrite.refusals import is_generator
 from .audit import FOREIGN, OWN
 from .logic import is_dynamic
-from .outside import asked, asked_of
+from .outside import asked, asked_of, note_asked
 
 __all__ = ["callee", "key"]
 
@@ -83,8 +83,16 @@ def _kind_of(value: Any) -> str:
 def _helper(function: FunctionType) -> FunctionType:
     code, defaults, by_name = function.__code__, function.__defaults__, function.__kwdefaults__
     known = _helpers.get(function)
-    if known is None or known[0] is not code or known[1] is not defaults or known[2] is not by_name:
+    if (
+        known is None
+        or known[0] is not code
+        or known[1] is not defaults
+        or known[2] is not by_name
+        or not is_rewrite_of(known[3], function)
+    ):
         known = _helpers[function] = (code, defaults, by_name, _rewritten(function))
+    if known[3] is function and _is_foreign(function):
+        note_asked(function)
     return known[3]
 
 

@@ -56,7 +56,7 @@ def _changed(part: str, name: str, whole: Whole, line: int) -> str:
 
 
 def _readable(name: str) -> str:
-    return "return value" if name == "__fly_return_value" else name
+    return "return value" if name == "__fly_return_value__" else name
 
 
 def _at(line: int) -> str:

@@ -18,16 +18,17 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from configparser import RawConfigParser
-from types import FrameType, ModuleType
+from types import BuiltinMethodType, FrameType, FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, TypeVar
 
 from flydsl.trace import context as _trace
 from flydsl.trace.diagnostics import compile_error
 from flydsl.trace.files import note_file
 
+from .audit import FOREIGN
 from .questions import FILES_OF
 
-__all__ = ["asked", "asked_of", "iterated"]
+__all__ = ["asked", "asked_of", "home_of", "is_handled", "iterated", "note_asked"]
 
 _T = TypeVar("_T")
 
@@ -140,6 +141,20 @@ _READERS = frozenset(
 """Functions that read the file, or look at the folder, that their first argument names: those that open nothing of
 which Python tells (`audit.py`), and the commonest."""
 
+_OPENING = frozenset(
+    (
+        *(("io", name) for name in ("open", "open_code")),
+        *(("_io", name) for name in ("open", "open_code")),
+        *(("pathlib", f"Path.{name}") for name in ("iterdir", "open", "read_bytes", "read_text")),
+        *(("posix", name) for name in ("listdir", "open", "scandir")),
+        ("_sqlite3", "connect"),
+        ("sqlite3", "connect"),
+        ("torch.serialization", "load"),
+        *(("linecache", name) for name in ("getline", "getlines")),
+    )
+)
+"""Those of them that open what they read, which Python tells of."""
+
 _OF_DESCRIPTORS = frozenset(
     (
         ("os", "fdopen"),
@@ -216,7 +231,53 @@ def asked(function: Callable[..., Any]) -> Any:
         return _noting_matches(function)
     if name.rpartition(".")[2] in _OF_TORCH and _is_of_torch(function, owner):
         return _needs_a_generator(function)
+    note_asked(function)
     return function
+
+
+def note_asked(function: Any) -> None:
+    """Note that traced code calls a function of Python's or of a package: not all answer alike each time."""
+    trace = _trace.maybe_current()
+    if trace is not None and callable(function) and not _is_of_users(function):
+        trace.asked.add(home_of(function))
+
+
+def _is_of_users(function: Any) -> bool:
+    """Tell whether a callable is a class in Python of the user's, whose code is watched."""
+    if not isinstance(function, type):
+        return False
+    root = str(function.__module__).partition(".")[0]
+    in_c = isinstance(vars(function).get("__new__"), BuiltinMethodType) or not function.__flags__ & _HEAP
+    return root not in FOREIGN and not in_c
+
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
+_WITH_A_HOME = (BuiltinMethodType, FunctionType, MethodDescriptorType, type)
+
+
+def home_of(function: Any) -> tuple[str, str]:
+    """Return the module and the qualified name of a function, or of the class of what is called like one."""
+    kind = type(function)
+    if not isinstance(function, _WITH_A_HOME):  # it may say that it is what it stands for, as caches do
+        return (kind.__module__, kind.__qualname__)
+    if isinstance(function, FunctionType):
+        module = function.__globals__.get("__name__")
+        wraps = module != function.__module__  # and has the name of what it wraps
+        return (str(module), function.__code__.co_name if wraps else function.__qualname__)
+    home = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or getattr(home, "__module__", None) or kind.__module__
+    name = getattr(function, "__qualname__", None) or kind.__qualname__
+    return (module if isinstance(module, str) else kind.__module__, str(name))
+
+
+def is_handled(module: str, name: str) -> bool:
+    """Tell whether traced code itself cannot call a function, or has noted what it asks about: code that Python calls
+    (a property, a constructor) has nothing of the kind."""
+    key = (module, name)
+    if key in _OPENING:
+        return False
+    tables = (_REFUSED, _SEEDED, _READERS, FILES_OF, _OF_DESCRIPTORS, _WALKS, _GLOBS)
+    return any(key in one for one in tables) or (module.startswith("torch") and name.rpartition(".")[2] in _OF_TORCH)
 
 
 def asked_of(method: Callable[..., Any], owner: object) -> Any:

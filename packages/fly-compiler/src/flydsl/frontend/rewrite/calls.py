@@ -26,11 +26,24 @@ def rewrite(transformer: FunctionTransformer, node: ast.Call) -> ast.expr:
     ]
     for keyword in node.keywords:
         keyword.value = transformer.visit(keyword.value)
+    _rewrite_callbacks(transformer, node)
     if not certain:
         node.func = call_op("callee", [node.func], node.func)
     elif isinstance(node.func, ast.Name) and node.func.id in _OF_NAMES and not node.args:
         return call_op("own_names", [node], node)
     return node
+
+
+def _rewrite_callbacks(transformer: FunctionTransformer, node: ast.Call) -> None:
+    """Let the function that Python's own is given to call be rewritten, like one that the code calls itself."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name in ("filter", "map") and transformer.is_builtin(name) and node.args:
+        if not isinstance(node.args[0], (ast.Constant, ast.Lambda, ast.Starred)):
+            node.args[0] = call_op("callee", [node.args[0]], node.args[0])
+    elif name in ("max", "min", "sorted") and transformer.is_builtin(name):
+        for keyword in node.keywords:
+            if keyword.arg == "key" and not isinstance(keyword.value, (ast.Constant, ast.Lambda)):
+                keyword.value = call_op("callee", [keyword.value], keyword.value)
 
 
 _TAKING = frozenset(

@@ -35,8 +35,9 @@ from .syntax import (
 
 __all__ = ["RETURN_VALUE", "lower_exits", "mark_plain"]
 
-RETURN_FLAG = "__fly_returned"
-RETURN_VALUE = "__fly_return_value"
+# The two underscores at their end keep Python from mangling them with the name of a class.
+RETURN_FLAG = "__fly_returned__"
+RETURN_VALUE = "__fly_return_value__"
 
 
 @dataclass(frozen=True)

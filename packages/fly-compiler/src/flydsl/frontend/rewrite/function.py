@@ -16,7 +16,7 @@ from .kept import KeptRewrites, name_of
 from .namespace import Namespace
 from .refusals import is_generator
 from .source import FunctionSource, find_source
-from .syntax import OPS, REGION, RewriteError, copied, located, parameters_of
+from .syntax import OPERAND, OPS, REGION, RewriteError, call_op, copied, is_named_call, located, parameters_of
 from .transformer import FunctionTransformer
 
 __all__ = ["SUSPENDS", "is_rewrite_of", "is_rewritten", "rewrite_function", "rewritten_source"]
@@ -26,21 +26,32 @@ _FACTORY = "__fly_factory"
 # the function itself is when it calls itself.
 _INNER = "__fly_function"
 
+CONST_EXPR = "const_expr"
+
 # Code objects of rewritten functions and of everything nested in them. They are compared by identity (code objects
 # compare by content), so they are kept alive here.
 _rewritten: dict[int, CodeType] = {}
 _originals: dict[int, CodeType] = {}
 _by_original: dict[tuple[int, bool, bool], tuple[CodeType, CodeType]] = {}
+_answers: dict[int, dict[tuple[str, str], bool]] = {}
+"""What the names around each rewritten function stood for, where its rewriting depends on one that can be replaced."""
 
 
 def is_rewrite_of(rewritten: FunctionType | None, function: FunctionType) -> bool:
     """Tell whether `rewritten` was made from `function` as it is now, whose code and defaults can be replaced."""
     return (
         rewritten is not None
+        and _stands(rewritten.__code__, function)
         and _originals.get(id(rewritten.__code__), rewritten.__code__) is function.__code__
         and rewritten.__defaults__ is function.__defaults__
         and rewritten.__kwdefaults__ is function.__kwdefaults__
     )
+
+
+def _stands(code: CodeType, function: FunctionType) -> bool:
+    """Tell whether names on which rewriting depends still stand for the same."""
+    answers = _answers.get(id(code))
+    return answers is None or Namespace(function).agrees(answers)
 
 
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -70,7 +81,7 @@ def rewrite_function(function: FunctionType, *, decorated: bool, keep_value: boo
         return function
     key = (id(function.__code__), decorated, keep_value)
     known = _by_original.get(key)
-    if known is None:
+    if known is None or not _stands(known[1], function):
         code = _kept_or_rewritten(function, decorated, keep_value)
         _register(code)
         _by_original[key] = known = (function.__code__, code)
@@ -125,11 +136,37 @@ def _rewrite_tree(
                 ).at(node)
             node.decorator_list, node.returns = [], None
         _strip_signature(node.args)
+        if _has_name(function.__code__, CONST_EXPR):
+            _call_users_const_expr(node, function.__code__, namespace)
         transformer = FunctionTransformer(namespace, decorated=decorated, keep_value=keep_value)
+        transformer.class_name = source.class_name
         transformer.function(node)
     except RewriteError as error:
         raise error.in_file(source.filename) from None
     return node
+
+
+def _has_name(code: CodeType, name: str) -> bool:
+    return name in (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars) or any(
+        isinstance(one, CodeType) and _has_name(one, name) for one in code.co_consts
+    )
+
+
+def _call_users_const_expr(node: ast.AST, code: CodeType, namespace: Namespace) -> None:
+    """Make calls of what only has the name of `const_expr` calls like any other: `callee(const_expr)(x)`."""
+    imported = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.ImportFrom) and (one.module or "").partition(".")[0] == "flydsl":
+            imported |= {name.asname or name.name for name in one.names}
+        elif isinstance(one, ast.Import):
+            imported |= {name.asname or "flydsl" for name in one.names if name.name.partition(".")[0] == "flydsl"}
+    local = {*code.co_varnames, *code.co_cellvars}
+    for one in ast.walk(node):
+        if isinstance(one, ast.Call) and is_named_call(one, CONST_EXPR):
+            path = ast.unparse(one.func)
+            root = path.partition(".")[0]
+            if root not in imported and (root in local or not namespace.is_const_expr(path)):
+                one.func = call_op("callee", [one.func], one.func)
 
 
 def _strip_signature(arguments: ast.arguments) -> None:
@@ -156,13 +193,21 @@ def _kept_or_rewritten(function: FunctionType, decorated: bool, keep_value: bool
     if kept is not None and name is not None:
         found = kept.find(filename, name)
         if found is not None and namespace.agrees(found[0]):
+            _remember(found[1], found[0])
             return found[1]
         namespace = Namespace(function)
     source = find_source(function)
     code = _rewrite_code(function, source, namespace, decorated, keep_value)
+    _remember(code, namespace.answers)
     if kept is not None and name is not None:
         kept.add(filename, name, (namespace.answers, code), source.file_lines)
     return code
+
+
+def _remember(code: CodeType, answers: dict[tuple[str, str], bool]) -> None:
+    found = {key: value for key, value in answers.items() if key[0] == "is_const_expr"}
+    if found:
+        _answers[id(code)] = found
 
 
 def _rewrite_code(
@@ -215,7 +260,7 @@ def _renamed(code: CodeType, original: CodeType) -> CodeType:
 
 def _regions_named(code: CodeType) -> CodeType:
     constants = tuple([_regions_named(one) if isinstance(one, CodeType) else one for one in code.co_consts])
-    is_operand = code.co_name == "<lambda>" and REGION in code.co_varnames
+    is_operand = code.co_name == "<lambda>" and OPERAND in code.co_varnames
     if not is_operand and all(map(operator.is_, constants, code.co_consts)):
         return code
     return code.replace(co_consts=constants, co_name=f"{REGION}_operand" if is_operand else code.co_name)

@@ -15,7 +15,7 @@ _MISSING = object()
 
 
 class Namespace:
-    """The globals and closure values of a function, asked for two facts about names.
+    """The globals and closure values of a function, asked for facts about names.
 
     Attributes:
         answers: each fact that was asked for, by its name and that of the variable. Where these are the same, and the
@@ -49,6 +49,16 @@ class Namespace:
             is_of_compiler(value.__name__) or value.__name__.startswith("flydsl._mlir")
         )
         self.answers["is_compiler_module", name] = found
+        return found
+
+    def is_const_expr(self, path: str) -> bool:
+        """Tell whether a dotted name is this library's `const_expr`, and no function of the user's of that name."""
+        root, *rest = path.split(".")
+        value = self._value(root)
+        for one in rest:
+            value = getattr(value, one, None) if isinstance(value, ModuleType) else None
+        found = getattr(value, "__name__", None) == "const_expr" and is_of_compiler(getattr(value, "__module__", ""))
+        self.answers["is_const_expr", path] = found
         return found
 
     def agrees(self, answers: dict[tuple[str, str], bool]) -> bool:

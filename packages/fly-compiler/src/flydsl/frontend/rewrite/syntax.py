@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 __all__ = [
+    "OPERAND",
     "OPS",
     "REGION",
     "RewriteError",
@@ -35,6 +36,8 @@ OPS = "__fly_ops__"
 """The name under which rewritten code finds `flydsl.frontend.control`."""
 REGION = "__fly_region"
 """Prefix of the functions that control-flow bodies become (`flydsl.trace.context.REGION_PREFIX`)."""
+OPERAND = f"{REGION}__"
+"""The parameter that tells a deferred operand from the user's lambdas. Python mangles no name that ends like this."""
 
 _N = TypeVar("_N", bound=ast.AST)
 
@@ -135,7 +138,7 @@ def call_op(operation: str, arguments: Iterable[ast.expr], origin: ast.AST) -> a
 def region_lambda(body: ast.expr) -> ast.Lambda:
     """Return a lambda for a lazily evaluated operand; its argument marks it as a region (see `function.py`)."""
     arguments = ast.arguments(
-        posonlyargs=[], args=[], vararg=ast.arg(REGION), kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+        posonlyargs=[], args=[], vararg=ast.arg(OPERAND), kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
     return located(ast.Lambda(arguments, body), body)
 

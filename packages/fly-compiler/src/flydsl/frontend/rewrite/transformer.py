@@ -68,6 +68,8 @@ class FunctionTransformer(ast.NodeTransformer):
         self.namespace = namespace
         self.decorated = decorated
         self.keep_value = keep_value
+        self.class_name: str | None = None
+        """The innermost class around the function."""
         self.scope: Scope | None = None
         self._counter = 0
 
@@ -76,7 +78,14 @@ class FunctionTransformer(ast.NodeTransformer):
     def fresh(self, stem: str) -> str:
         """Return a name that no user variable has."""
         self._counter += 1
-        return f"__fly_{stem}_{self._counter}"
+        return f"__fly_{stem}_{self._counter}__"
+
+    def as_python_has_it(self, name: str) -> str:
+        """Return a name as code in a class has it: Python puts the name of the class before private ones."""
+        if not name.startswith("__") or name.endswith("__"):
+            return name
+        owner = (self.class_name or "").lstrip("_")
+        return f"_{owner}{name}" if owner else name
 
     def region(
         self,
@@ -126,13 +135,16 @@ class FunctionTransformer(ast.NodeTransformer):
         It is `(names, attributes, objects, globals)`: names with the line that binds each in each part, attributes and
         objects as dotted paths with a line, and the names that are globals.
         """
+        said = self.as_python_has_it
         names = tuple(
-            (name, *(one.get(name, 0) for one in lines or (effects.names,)))
+            (said(name), *(one.get(name, 0) for one in lines or (effects.names,)))
             for name in effects.names
             if not self._is_global(name)
         )
-        shared = tuple(name for name in effects.names if self._is_global(name))
-        return constant((names, tuple(effects.attributes.items()), tuple(effects.objects.items()), shared))
+        shared = tuple(said(name) for name in effects.names if self._is_global(name))
+        attributes = tuple((tuple(map(said, path)), line) for path, line in effects.attributes.items())
+        objects = tuple((tuple(map(said, path)), line) for path, line in effects.objects.items())
+        return constant((names, attributes, objects, shared))
 
     def statements(self, nodes: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite a list of statements."""
