@@ -54,6 +54,8 @@ class TiledLoop:
         direct: A goes to LDS without registers.
         parts: in which the rows of a wave are read and multiplied, where A is in LDS.
         preload: LDS reads, and moves of A, that go before the first product of a part.
+        lead: products of a column of a part that go before its other accesses, so that there is something to multiply
+            while all waves come from a barrier and read LDS.
         quadrants: both operands go to LDS, with `direct`, and `quadrant_loop` is the loop, or where they have scales of
             parts of K `scaled_quadrant_loop`.
         sparing: registers are short: accesses keep their place between the columns of products, as where there are
@@ -81,6 +83,7 @@ class TiledLoop:
     direct: bool = False
     parts: int = 1
     preload: tuple[int, int] = (0, 0)
+    lead: int = 0
     quadrants: bool = False
     sparing: bool = False
     b_sets: int = 1

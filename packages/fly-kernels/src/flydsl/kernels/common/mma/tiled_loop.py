@@ -327,7 +327,10 @@ def _column(loop: TiledLoop, due: list[Access], early: list[Access], reloads: bo
     packs = max(1, loop.units(loop.depth, of_b=True) // loop.lane_pack) * loop.joined
     counts["vmem_read"] += words + reloads * packs
     begin = fx.rocdl.Schedule(tuple((one.name, one.count) for one in early))
-    return begin + fx.rocdl.interleave(mfma=len(loop.rows_of(0)) * loop.halves * loop.joined, **counts)
+    products = len(loop.rows_of(0)) * loop.halves * loop.joined
+    lead = min(loop.lead, products - 1)
+    begin += fx.rocdl.Schedule((("mfma", lead),) if lead else ())
+    return begin + fx.rocdl.interleave(mfma=products - lead, **counts)
 
 
 def _unpack(loop: TiledLoop, pairs: fx.Tensor, fragment: fx.Tensor, block: int, column: int | None = None) -> None:
