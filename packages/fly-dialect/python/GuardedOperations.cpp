@@ -4,6 +4,8 @@
 // --wrap), so that no order of calls from Python makes MLIR, which is built without assertions,
 // read what is not there:
 //  - a builder that infers result types refuses operands that the op does not admit;
+//  - an attribute that an op would drop, because it is of another kind than the op's, is refused;
+//  - an operation is moved to where there is a block only, and a dimension of a shape is one of it;
 //  - an `arith.select` that MLIR's verifier of it would not survive is not made;
 //  - a message is UTF-8, whatever names it quotes;
 //  - bytecode is read by a child process, which may die of it;
@@ -18,6 +20,8 @@
 
 #include "fly/Emit/MemoryReserve.h"
 
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/Dialect/AMDGPU.h"
 #include "mlir-c/Dialect/GPU.h"
@@ -50,6 +54,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -58,6 +63,12 @@ extern "C" {
 MlirOperation __real_mlirOperationCreate(MlirOperationState *state);
 void __real_mlirOperationDestroy(MlirOperation operation);
 void __real_mlirContextDestroy(MlirContext context);
+void __real_mlirOperationMoveAfter(MlirOperation operation, MlirOperation other);
+void __real_mlirOperationMoveBefore(MlirOperation operation, MlirOperation other);
+MlirAffineMap __real_mlirAffineMapPermutationGet(MlirContext context, intptr_t size,
+                                                 unsigned *permutation);
+bool __real_mlirShapedTypeIsDynamicDim(MlirType type, intptr_t dimension);
+int64_t __real_mlirShapedTypeGetDimSize(MlirType type, intptr_t dimension);
 MlirModule __real_mlirModuleCreateParse(MlirContext context, MlirStringRef text);
 MlirOperation __real_mlirOperationCreateParse(MlirContext context, MlirStringRef text,
                                               MlirStringRef name);
@@ -202,6 +213,38 @@ bool admitsOperands(const MlirOperationState &state) {
       break;
   }
   return true;
+}
+
+/// Whether a new operation has kept `attributes`. A property of it stays empty where one is of
+/// another kind than the op's; printers and verifiers of MLIR's read it all the same. Reports
+/// which.
+bool keepsAttributes(Operation *operation, ArrayRef<MlirNamedAttribute> attributes) {
+  for (const MlirNamedAttribute &named : attributes) {
+    std::optional<Attribute> kept = operation->getInherentAttr(unwrap(named.name).getValue());
+    if (!kept || *kept)
+      continue;
+    mlir::emitError(operation->getLoc())
+        << "'" << operation->getName() << "' op has no attribute " << unwrap(named.name)
+        << " of the kind of " << unwrap(named.attribute);
+    return false;
+  }
+  return true;
+}
+
+/// Throws what Python knows as a ValueError unless an operation can be moved beside another one.
+void checkMove(Operation *operation, Operation *other) {
+  if (!operation->getBlock() || !other->getBlock())
+    throw std::invalid_argument("an operation is moved from one block to another, and this one or "
+                                "the one to stand beside is in none");
+  if (operation != other && operation->isAncestor(other))
+    throw std::invalid_argument("an operation cannot be moved into itself");
+}
+
+/// Throws what Python knows as an IndexError unless a shape has a dimension.
+void checkDimension(MlirType type, intptr_t dimension) {
+  auto shaped = cast<ShapedType>(unwrap(type));
+  if (dimension < 0 || !shaped.hasRank() || dimension >= shaped.getRank())
+    throw std::out_of_range("the type has no dimension " + std::to_string(dimension));
 }
 
 /// Whether `arith.select` of these operands, a condition and two values, survives its verifier:
@@ -450,8 +493,15 @@ MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {
   loadDialectOf(state->name, mlirLocationGetContext(state->location));
   const bool hasMemory = fly::MemoryReserve::refill();
   if (hasMemory && survivesVerifier(*state) &&
-      (!state->enableResultTypeInference || admitsOperands(*state)))
-    return __real_mlirOperationCreate(state);
+      (!state->enableResultTypeInference || admitsOperands(*state))) {
+    const SmallVector<MlirNamedAttribute> attributes(state->attributes,
+                                                     state->attributes + state->nAttributes);
+    MlirOperation made = __real_mlirOperationCreate(state);
+    if (mlirOperationIsNull(made) || keepsAttributes(unwrap(made), attributes))
+      return made;
+    __real_mlirOperationDestroy(made);
+    return {nullptr};
+  }
   // As mlirOperationCreate does.
   std::free(state->results);
   std::free(state->operands);
@@ -461,6 +511,32 @@ MlirOperation __wrap_mlirOperationCreate(MlirOperationState *state) {
   if (!hasMemory)
     throw std::bad_alloc();
   return {nullptr};
+}
+
+void __wrap_mlirOperationMoveAfter(MlirOperation operation, MlirOperation other) {
+  checkMove(unwrap(operation), unwrap(other));
+  __real_mlirOperationMoveAfter(operation, other);
+}
+
+void __wrap_mlirOperationMoveBefore(MlirOperation operation, MlirOperation other) {
+  checkMove(unwrap(operation), unwrap(other));
+  __real_mlirOperationMoveBefore(operation, other);
+}
+
+MlirAffineMap __wrap_mlirAffineMapPermutationGet(MlirContext context, intptr_t size,
+                                                 unsigned *permutation) {
+  return size == 0 ? mlirAffineMapEmptyGet(context)
+                   : __real_mlirAffineMapPermutationGet(context, size, permutation);
+}
+
+bool __wrap_mlirShapedTypeIsDynamicDim(MlirType type, intptr_t dimension) {
+  checkDimension(type, dimension);
+  return __real_mlirShapedTypeIsDynamicDim(type, dimension);
+}
+
+int64_t __wrap_mlirShapedTypeGetDimSize(MlirType type, intptr_t dimension) {
+  checkDimension(type, dimension);
+  return __real_mlirShapedTypeGetDimSize(type, dimension);
 }
 
 void __wrap_mlirDiagnosticPrint(MlirDiagnostic diagnostic, MlirStringCallback callback,

@@ -126,6 +126,34 @@ with ir.InsertionPoint(module.body):
     assert "has a condition of type 'vector<4xi1>', but a value of type 'i32'" in ending(program)
 
 
+def test_an_attribute_of_another_kind_is_refused() -> None:
+    """The printer of `vector.print` would read the property that stays empty."""
+    program = """
+with ir.InsertionPoint(module.body):
+    outcome(lambda: vector.PrintOp(punctuation=ir.Attribute.parse("-1 : i8")))
+    str(vector.PrintOp(punctuation=ir.Attribute.parse("#vector.punctuation<comma>")))
+    str(vector.PrintOp())
+"""
+    assert "'vector.print' op has no attribute \"punctuation\" of the kind of -1 : i8" in ending(program)
+
+
+@pytest.mark.parametrize(
+    ("use", "error"),
+    [
+        ("ir.Operation.create('t.x', ip=False).move_after(two.owner)", "ValueError"),
+        ("two.owner.move_before(ir.Operation.create('t.x', ip=False))", "ValueError"),
+        ("two.owner.move_after(module.operation)", "ValueError"),
+        ("two.owner.move_after(one.owner)", "returned"),
+        ("ir.VectorType.get([4], two.type).get_dim_size(1)", "IndexError"),
+        ("ir.VectorType.get([4], two.type).is_dynamic_dim(-1)", "IndexError"),
+        ("ir.VectorType.get([4], two.type).get_dim_size(0)", "returned"),
+        ("ir.AffineMap.get_permutation([])", "returned"),
+    ],
+)
+def test_what_would_read_beyond_raises(use: str, error: str) -> None:
+    assert ending(f"module.context.allow_unregistered_dialects = True\noutcome(lambda: {use})").startswith(error)
+
+
 @pytest.mark.parametrize(
     "use",
     [

@@ -72,7 +72,7 @@ private:
       return map.getWritten() ? Effect::Write : Effect::Read;
     if (fly::accessesElements(op) || isa<fly::PrintOp>(op))
       return Effect::Read;
-    if (!isa<fly::FlyDialect, fly::rocdl::FlyROCDLDialect>(op->getDialect()) ||
+    if (!isa_and_nonnull<fly::FlyDialect, fly::rocdl::FlyROCDLDialect>(op->getDialect()) ||
         op->getNumResults() == 0)
       return Effect::MayWrite;
     for (Value result : op->getResults())

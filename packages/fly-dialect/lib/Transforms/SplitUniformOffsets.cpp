@@ -46,7 +46,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp>(op))
       return true;
-    if (!isa<LLVM::ExtractValueOp>(op) && !isa<arith::ArithDialect>(op->getDialect()))
+    if (!isa<LLVM::ExtractValueOp>(op) && !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
       return false;
     return isPure(op) && llvm::all_of(op->getOperands(), [&](Value v) { return (*this)(v); });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: fly-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(fly-math-to-llvm))' | FileCheck %s
-// RUN: fly-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(fly-math-to-llvm))' | FileCheck %s --check-prefix=NONE
+// RUN: fly-opt %s --allow-unregistered-dialect --split-input-file --pass-pipeline='builtin.module(func.func(fly-math-to-llvm))' | FileCheck %s
+// RUN: fly-opt %s --allow-unregistered-dialect --split-input-file --pass-pipeline='builtin.module(func.func(fly-math-to-llvm))' | FileCheck %s --check-prefix=NONE
 
 // NONE-NOT: {{(math|scf)\.}}
 
@@ -121,4 +121,14 @@ func.func @double(%x: f64, %y: f64) -> f64 {
 func.func @double_trigonometry(%x: f64) -> f64 {
   %0 = math.tan %x : f64
   return %0 : f64
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unknown(
+// CHECK: "unknown.op"
+func.func @unknown(%x: f32) -> f32 {
+  %y = "unknown.op"(%x) : (f32) -> f32
+  %z = math.exp %y : f32
+  return %z : f32
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: fly-opt %s --fly-argument-effects --split-input-file | FileCheck %s
+// RUN: fly-opt %s --fly-argument-effects --split-input-file --allow-unregistered-dialect | FileCheck %s
 
 !tensor = !fly.memref<f32, global, ?:1>
 
@@ -52,4 +52,14 @@ func.func @yielded(%x: !tensor, %if: i1) {
   }
   return
 }
+}
+
+// -----
+
+// An operation that nobody knows may do anything.
+// CHECK: func.func @unknown
+// CHECK-SAME: attributes {fly.argument_effects = ["may_write", "read"]}
+func.func @unknown(%x: !fly.memref<f32, global, ?:1>, %n: i32) {
+  %y = "unknown.view"(%x) : (!fly.memref<f32, global, ?:1>) -> !fly.memref<f32, global, ?:1>
+  return
 }

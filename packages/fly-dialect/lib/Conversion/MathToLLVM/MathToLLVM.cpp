@@ -221,8 +221,8 @@ private:
   bool hasMath() {
     return getOperation()
         ->walk([](Operation *op) {
-          return isa<math::MathDialect>(op->getDialect()) ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
+          return isa_and_nonnull<math::MathDialect>(op->getDialect()) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
         })
         .wasInterrupted();
   }
@@ -230,7 +230,7 @@ private:
   /// There is no f64 version of the other functions in the backend.
   LogicalResult refuseDouble() {
     WalkResult walked = getOperation()->walk([&](Operation *op) {
-      if (!isa<math::MathDialect>(op->getDialect()) || hasDoubleForm(op))
+      if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) || hasDoubleForm(op))
         return WalkResult::advance();
       if (llvm::none_of(op->getOperandTypes(),
                         [](Type type) { return getElementTypeOrSelf(type).isF64(); }))
@@ -252,6 +252,10 @@ private:
     math::populateExtendToSupportedTypesTypeConverter(converter, kept, Float32Type::get(context));
     ConversionTarget target(*context);
     math::populateExtendToSupportedTypesConversionTarget(target, converter);
+    // Asked first: MLIR's answer reads the dialect.
+    target.markUnknownOpDynamicallyLegal([](Operation *op) -> std::optional<bool> {
+      return op->getDialect() ? std::nullopt : std::optional<bool>(true);
+    });
     RewritePatternSet patterns(context);
     math::populateExtendToSupportedTypesPatterns(patterns, converter);
     return applyPartialConversion(getOperation(), target, std::move(patterns));
