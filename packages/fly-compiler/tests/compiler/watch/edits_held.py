@@ -209,7 +209,7 @@ HELD = [
     Edit("metaclass that looks attributes up","T={'x': VALUE}\nclass M(type):\n    def __getattr__(c, n): return T[n]\nclass C(metaclass=M): pass","C.x",change="m.T = {'x': V}", frozen=True),
     Edit("limit of torch","import torch\ntorch.backends.cudnn.benchmark_limit = VALUE","torch.backends.cudnn.benchmark_limit",change="m.torch.backends.cudnn.benchmark_limit = V"),
     Edit("whether torch orders products","import torch\ntorch.backends.opt_einsum.enabled = VALUE == 3","3 if torch.backends.opt_einsum.enabled else 5",change="m.torch.backends.opt_einsum.enabled = False"),
-    Edit("text of what is masked","N = np.ma.masked_print_option\nN.set_display('a' * VALUE)","len(N.display())",change="m.N.set_display('a' * V)"),
+    Edit("text of what is masked","N = np.ma.masked_print_option\nN.set_display('a' * VALUE)","len(str(N))",change="m.N.set_display('a' * V)"),
     Edit("attribute of a float","class F(float): pass\nf = F(1)\nf.x = VALUE","f.x",change="m.f.x = V"),
     Edit("object in an array","class P: pass\np = P()\np.x = VALUE\nA = np.array([p], dtype=object)","A[0].x",change="m.p.x = V"),
     Edit("signature that is set","import inspect\ndef f(a=VALUE): pass\nf.__signature__ = inspect.signature(f)","inspect.signature(f).parameters['a'].default",change="m.f.__signature__ = m.inspect.signature(lambda a=V: 0)"),

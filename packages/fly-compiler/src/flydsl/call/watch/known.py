@@ -98,7 +98,7 @@ _PARTS = frozenset(
 """Modules of packages of which others are not known."""
 
 _BY_NAME = {
-    "codecs": ("charmap_build", "escape_decode", "escape_encode", "lookup_error"),
+    "codecs": ("charmap_build", "escape_decode", "escape_encode", "lookup_error", "open"),
     "logging": ("critical", "debug", "error", "exception", "info", "log", "warn", "warning"),
     "threading": ("Lock", "RLock", "main_thread"),
     "weakref": ("proxy", "ref"),
