@@ -289,8 +289,8 @@ def _check_result(name: str, result: Any) -> None:
 class Static:
     """A parameter that is a Python value while tracing."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, value: object) -> None:
+        self.value: Any = value
 
     def describe(self) -> str:
         """Return it as a text."""
@@ -300,15 +300,15 @@ class Static:
 class Receiver(Static):
     """The object of a method, which lives no longer for what was compiled with it: others of its state share that."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self._kind = type(value)
         try:
-            self._get: Callable[[], Any] = weakref.ref(value)
+            self._get: Callable[[], object] = weakref.ref(value)
         except TypeError:  # of a class with slots, and none for weak references
             self._get = lambda: value
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         """The object.
 
         Raises:
@@ -323,7 +323,7 @@ class Receiver(Static):
         return found
 
     @value.setter
-    def value(self, _: Any) -> None:
+    def value(self, _: object) -> None:
         raise AttributeError("the object of a method is the one that it was compiled with")
 
     def describe(self) -> str:

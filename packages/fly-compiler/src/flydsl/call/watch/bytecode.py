@@ -78,7 +78,7 @@ def loads_global(code: CodeType, name: str) -> bool:
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")
 
 
-def callables_in(function: FunctionType) -> Iterator[Any]:
+def callables_in(function: FunctionType) -> Iterator[object]:
     """Yield the functions and classes of others that a function's code takes from its module, modules and classes.
 
     Names are looked up as they stand; what comes in another way, through a variable or a container, is not found.

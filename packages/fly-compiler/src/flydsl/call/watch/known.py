@@ -8,6 +8,7 @@ before.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from types import MemberDescriptorType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -162,7 +163,7 @@ def of_known_module(module: str) -> bool:
     return path[0] in _MODULES or ".".join(path) in _MODULES or module in _PARTS
 
 
-def answers_alike(module: str, name: str, settings: Any) -> bool:
+def answers_alike(module: str, name: str, settings: Container[str]) -> bool:
     """Tell whether a function answers alike as long as what is compared is the same.
 
     Args:

@@ -235,14 +235,14 @@ def asked(function: Callable[..., Any]) -> Any:
     return function
 
 
-def note_asked(function: Any) -> None:
+def note_asked(function: object) -> None:
     """Note that traced code calls a function of Python's or of a package: not all answer alike each time."""
     trace = _trace.maybe_current()
     if trace is not None and callable(function) and not _is_of_users(function):
         trace.asked.add(home_of(function))
 
 
-def _is_of_users(function: Any) -> bool:
+def _is_of_users(function: object) -> bool:
     """Tell whether a callable is a class in Python of the user's, whose code is watched."""
     if not isinstance(function, type):
         return False
@@ -255,7 +255,7 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a `class` statement, or like one
 _WITH_A_HOME = (BuiltinMethodType, FunctionType, MethodDescriptorType, type)
 
 
-def home_of(function: Any) -> tuple[str, str]:
+def home_of(function: object) -> tuple[str, str]:
     """Return the module and the qualified name of a function, or of the class of what is called like one."""
     kind = type(function)
     if not isinstance(function, _WITH_A_HOME):  # it may say that it is what it stands for, as caches do
