@@ -34,23 +34,49 @@ void fly::foldDynamicImmediates(Operation *gpuModule) {
   });
 }
 
-/// The pointer that `pointer` is `bytes` behind, if that is a constant multiple of `granularity`.
-static Value baseBehind(Value pointer, int64_t granularity, int64_t &bytes) {
-  auto access = pointer.getDefiningOp<LLVM::GEPOp>();
-  if (!access || access.getIndices().size() != 1)
-    return Value();
-  APInt index;
-  auto only = access.getIndices()[0];
-  if (auto attribute = dyn_cast<IntegerAttr>(only))
-    index = attribute.getValue();
-  else if (!matchPattern(cast<Value>(only), m_ConstantInt(&index)))
-    return Value();
-  int64_t size = DataLayout::closest(access).getTypeSize(access.getElemType());
-  int64_t offset = index.getSExtValue() * size;
-  if (offset % granularity != 0)
-    return Value();
-  bytes += offset;
-  return access.getBase();
+/// A pointer as a base, what is added to it at run time, and a constant number of bytes.
+namespace {
+struct Address {
+  Value base;
+  SmallVector<LLVM::GEPOp> steps; ///< with an index known at run time only, the last one first
+  int64_t bytes = 0;
+  bool movesConstants = false; ///< some of `bytes` were added before the last of `steps`
+};
+} // namespace
+
+static Address addressOf(Value pointer) {
+  Address address;
+  for (address.base = pointer;;) {
+    auto step = address.base.getDefiningOp<LLVM::GEPOp>();
+    if (!step || step.getIndices().size() != 1)
+      return address;
+    APInt index;
+    auto only = step.getIndices()[0];
+    auto attribute = dyn_cast<IntegerAttr>(only);
+    if (attribute || matchPattern(cast<Value>(only), m_ConstantInt(&index))) {
+      if (attribute)
+        index = attribute.getValue();
+      int64_t size = DataLayout::closest(step).getTypeSize(step.getElemType());
+      address.bytes += index.getSExtValue() * size;
+      address.movesConstants |= !address.steps.empty();
+    } else {
+      address.steps.push_back(step);
+    }
+    address.base = step.getBase();
+  }
+}
+
+/// The pointer of `address` without its constants.
+static Value withoutConstants(OpBuilder &builder, Location loc, const Address &address) {
+  Value pointer = address.base;
+  if (!address.movesConstants && !address.steps.empty()) {
+    LLVM::GEPOp last = address.steps.front();
+    return last.getResult();
+  }
+  for (LLVM::GEPOp step : llvm::reverse(address.steps))
+    pointer = LLVM::GEPOp::create(builder, loc, step.getType(), step.getElemType(), pointer,
+                                  ValueRange(step.getDynamicIndices()));
+  return pointer;
 }
 
 void fly::offsetSwizzledAddresses(Operation *gpuModule) {
@@ -65,10 +91,8 @@ void fly::offsetSwizzledAddresses(Operation *gpuModule) {
         !matchPattern(masked.getRhs(), m_ConstantInt(&mask)) ||
         !matchPattern(shifted.getRhs(), m_ConstantInt(&shift)) || mask.getActiveBits() > 31)
       return;
-    int64_t granularity = int64_t(1) << mask.getActiveBits(), bytes = 0;
-    Value pointer = number.getArg();
-    while (Value base = baseBehind(pointer, granularity, bytes))
-      pointer = base;
+    // Of the constants, those below this number take part in the swizzle.
+    int64_t granularity = int64_t(1) << mask.getActiveBits();
 
     OpBuilder builder(access);
     Location loc = access.getLoc();
@@ -77,17 +101,23 @@ void fly::offsetSwizzledAddresses(Operation *gpuModule) {
     auto constant = [&](int64_t value) -> Value {
       return LLVM::ConstantOp::create(builder, loc, builder.getIntegerAttr(word, value));
     };
+    Type octet = builder.getI8Type();
+    auto behind = [&](Value pointer, int64_t bytes) -> Value {
+      if (bytes == 0)
+        return pointer;
+      return LLVM::GEPOp::create(builder, loc, type, octet, pointer,
+                                 ArrayRef<LLVM::GEPArg>(static_cast<int32_t>(bytes)));
+    };
+    Address address = addressOf(number.getArg());
+    int64_t taking = address.bytes & (granularity - 1);
+    Value pointer = behind(withoutConstants(builder, loc, address), taking);
     Value from = LLVM::PtrToIntOp::create(builder, loc, word, pointer);
     Value read = LLVM::AndOp::create(builder, loc, from, constant(mask.getZExtValue()));
     Value written = LLVM::LShrOp::create(builder, loc, read, constant(shift.getZExtValue()));
     Value to = LLVM::XOrOp::create(builder, loc, from, written);
     Value distance = LLVM::SubOp::create(builder, loc, to, from);
-    Type octet = builder.getI8Type();
     Value there = LLVM::GEPOp::create(builder, loc, type, octet, pointer, ValueRange(distance));
-    if (bytes != 0)
-      there = LLVM::GEPOp::create(builder, loc, type, octet, there,
-                                  ArrayRef<LLVM::GEPArg>(static_cast<int32_t>(bytes)));
-    access.replaceAllUsesWith(there);
+    access.replaceAllUsesWith(behind(there, address.bytes - taking));
     access.erase();
   });
 }

@@ -20,9 +20,9 @@ void foldDynamicImmediates(mlir::Operation *gpuModule);
 
 /// Swizzled addresses of `gpuModule`, `inttoptr (x ^ ((x & mask) >> shift))` with x = `ptrtoint p`,
 /// become offsets from p. So LLVM still knows which allocation an access is to, and does not wait
-/// for loads straight to other LDS. And where p is a constant behind another pointer that changes
-/// no bit which the swizzle reads or writes, the constant goes behind the swizzle: accesses that
-/// differ by such constants share one swizzled address, and have the constants in their
+/// for loads straight to other LDS. And of the constants that p is behind another pointer, whole
+/// multiples of a power of two above all bits that the swizzle reads or writes go behind the
+/// swizzle: accesses that differ by those share one swizzled address, and have them in their
 /// instructions.
 void offsetSwizzledAddresses(mlir::Operation *gpuModule);
 

@@ -45,3 +45,51 @@ gpu.module @rows_behind [#rocdl.target<chip = "gfx942">] {
     llvm.return
   }
 }
+
+// A second buffer, 8192 bytes behind, and rows of it: constants that are added before the index of the thread, or beside
+// 64 bytes that take part in the swizzle, go behind it, too.
+
+// CHECK-LABEL: buffers_behind:
+// CHECK:       v_xor_b32
+// CHECK-NOT:   v_xor_b32
+// CHECK:       ds_read_b128 {{v\[[0-9:]+\]}}, [[FIRST:v[0-9]+]]{{$}}
+// CHECK:       ds_read_b128 {{v\[[0-9:]+\]}}, [[FIRST]] offset:4096
+// CHECK:       ds_read_b128 {{v\[[0-9:]+\]}}, [[FIRST]] offset:8192
+// CHECK:       s_endpgm
+gpu.module @buffers_behind [#rocdl.target<chip = "gfx942">] {
+  llvm.mlir.global internal @room() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<16384 x i8>
+  llvm.func @buffers_behind(%out: !llvm.ptr<1>) attributes {gpu.kernel, rocdl.kernel} {
+    %t = rocdl.workitem.id.x : i32
+    %room = llvm.mlir.addressof @room : !llvm.ptr<3>
+    %other = llvm.getelementptr %room[8192] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %here = llvm.getelementptr %room[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, vector<8xi16>
+    %there = llvm.getelementptr %other[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, vector<8xi16>
+    %mask = llvm.mlir.constant(896 : i64) : i64
+    %shift = llvm.mlir.constant(3 : i64) : i64
+    %first = llvm.getelementptr %here[64] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %next = llvm.getelementptr %here[4160] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %last = llvm.getelementptr %there[64] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    %a0 = llvm.ptrtoint %first : !llvm.ptr<3> to i64
+    %b0 = llvm.and %a0, %mask : i64
+    %c0 = llvm.lshr %b0, %shift : i64
+    %d0 = llvm.xor %a0, %c0 : i64
+    %p0 = llvm.inttoptr %d0 : i64 to !llvm.ptr<3>
+    %a1 = llvm.ptrtoint %next : !llvm.ptr<3> to i64
+    %b1 = llvm.and %a1, %mask : i64
+    %c1 = llvm.lshr %b1, %shift : i64
+    %d1 = llvm.xor %a1, %c1 : i64
+    %p1 = llvm.inttoptr %d1 : i64 to !llvm.ptr<3>
+    %a2 = llvm.ptrtoint %last : !llvm.ptr<3> to i64
+    %b2 = llvm.and %a2, %mask : i64
+    %c2 = llvm.lshr %b2, %shift : i64
+    %d2 = llvm.xor %a2, %c2 : i64
+    %p2 = llvm.inttoptr %d2 : i64 to !llvm.ptr<3>
+    %v0 = llvm.load volatile %p0 {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+    %v1 = llvm.load volatile %p1 {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+    %v2 = llvm.load volatile %p2 {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+    %w0 = llvm.add %v0, %v1 : vector<4xi32>
+    %w1 = llvm.add %w0, %v2 : vector<4xi32>
+    llvm.store %w1, %out : vector<4xi32>, !llvm.ptr<1>
+    llvm.return
+  }
+}
