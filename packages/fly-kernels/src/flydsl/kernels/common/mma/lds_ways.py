@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..language import fx
 from .lds_swizzle import chunk_swizzle
 
-__all__ = ["BUFFERS", "Access", "DirectWay", "Way", "issue_all"]
+__all__ = ["BUFFERS", "Access", "DirectWay", "Way", "issue_all", "load_step"]
 
 BUFFERS = 2
 """Of an operand in LDS, usually."""
@@ -43,6 +44,22 @@ def issue_all(accesses: list[Access]) -> None:
     """Trace them."""
     for one in accesses:
         one.issue()
+
+
+def load_step(
+    atom: Any, source: fx.Tensor, target: fx.Tensor, now: fx.PipelineStep, ahead: int, row: int | None, block: int
+) -> None:
+    """Load a row of tiles, or all of them, of a block of K of the step `ahead`, of (values, rows, blocks, steps).
+
+    In the loop the step and the block, which all lanes share, are a scalar offset: in the lanes' own ones they took an
+    addition and a register for each load. Rows past the end of an operand read as zeros whether scalar offsets count
+    there or not: they are as long as K.
+    """
+    if now.steady:
+        apart = fx.crd2idx((0, 0, block, now.index(ahead)), fx.get_layout(source)).unpack()
+        fx.copy(atom, source[None, row, 0, 0], target, soffset=apart)
+    else:
+        fx.copy(atom, source[None, row, block, now.index(ahead)], target)
 
 
 class Way:
@@ -90,11 +107,12 @@ class Way:
 
     def fetches(self, now: fx.PipelineStep) -> list[Access]:
         """Load A of two steps later."""
-        step, target = now.index(2), self._fetched[now.buffer(2, 2)]
-        return [
-            Access.copy("vmem_read", self._from_memory, self._fetch[None, one, None, step], target[None, one, None])
-            for one in range(self.moves)
-        ]
+        target = self._fetched[now.buffer(2, 2)]
+
+        def fetch(row: int) -> None:
+            load_step(self._from_memory, self._fetch, target[None, row, 0], now, 2, row, 0)
+
+        return [Access("vmem_read", partial(fetch, row)) for row in range(self.moves)]
 
     def puts(self, now: fx.PipelineStep) -> list[Access]:
         """Write A of the next step to LDS."""

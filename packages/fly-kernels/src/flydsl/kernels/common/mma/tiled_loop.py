@@ -37,7 +37,7 @@ from typing import Any
 
 from ..language import fx
 from .instructions import PACK_BYTES, unpack_int4
-from .lds_ways import Access, DirectWay, Way, issue_all
+from .lds_ways import Access, DirectWay, Way, issue_all, load_step
 from .loop_plan import TiledLoop
 from .mx_staging import MxDirectWay, MxWay
 from .operand_scales import MX_FORMATS, E8M0Scaling, F32Scaling, Scales
@@ -158,7 +158,7 @@ def tiled_loop(
     def reload_b(now: Any, group: int, n: int | None = None) -> None:
         for block in loop.blocks_of(group):
             target_b = targets_b[now.buffer(1, loop.b_sets)]
-            fx.copy(b_from_memory, source_b[None, n, block, now.index(1)], target_b[None, n, block])
+            load_step(b_from_memory, source_b, target_b[None, n, block], now, 1, n, block)
         if fx.const_expr(scaling is not None and n is None):
             scaling.load(now, group)
 
