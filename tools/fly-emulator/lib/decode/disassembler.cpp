@@ -72,6 +72,25 @@ bool hasInvalidSelection(const uint8_t *bytes) {
          (hasDestination && (isSeven(8) || (words[1] >> 11 & 3U) == 3));
 }
 
+/// Does it begin with the half of gfx1250's scaled matrix instructions that names the scales?
+bool loadsScales(const uint8_t *bytes) {
+  constexpr uint32_t kLdScale = 0xcc35;   // v_wmma_ld_scale_paired_b32
+  constexpr uint32_t kLdScale16 = 0xcc3a; // v_wmma_ld_scale16_paired_b64
+  uint32_t first;
+  std::memcpy(&first, bytes, sizeof first);
+  return first >> 16 == kLdScale || first >> 16 == kLdScale16;
+}
+
+/// Its third source, which it does not have: LLVM 22 knows it as VGPR 0 only, later ones write the
+/// constant 0.
+void nameScaleSource(uint8_t *bytes) {
+  constexpr uint32_t kVgpr0 = 256;
+  uint32_t second;
+  std::memcpy(&second, bytes + 4, sizeof second);
+  second = (second & ~(0x1ffU << 18)) | kVgpr0 << 18;
+  std::memcpy(bytes + 4, &second, sizeof second);
+}
+
 } // namespace
 
 struct Disassembler::Parts {
@@ -145,6 +164,8 @@ uint64_t Disassembler::decode(llvm::MCInst &inst, const uint8_t *bytes, uint64_t
   uint8_t padded[kLongest] = {};
   std::memcpy(padded, bytes, std::min(available, kLongest));
   inst.clear();
+  if (generation_ >= 13 && loadsScales(padded))
+    nameScaleSource(padded);
   if (generation_ < 10 && (hasMisplacedLiteral(padded) || hasInvalidSelection(padded)))
     return 0;
   uint64_t size = 0;

@@ -2,8 +2,9 @@
 //
 // Copies of gfx1250 between memory and LDS that pass no register and are counted by ASYNCcnt: each
 // lane names both addresses, and the immediate offset is added to both (LLVM folds no offset of one
-// of them into it). In a cluster, cluster_load_async_to_lds names in M0 the workgroups that ask for
-// the same; each of them gets the data by its own instruction here, which is assumed.
+// of them into it). A load of a lane whose place in LDS is out of bounds does nothing, by which
+// compilers mask lanes. In a cluster, cluster_load_async_to_lds names in M0 the workgroups that ask
+// for the same; each of them gets the data by its own instruction here. All of that is assumed.
 #include <cstring>
 
 #include "execute/memory_access.h"
@@ -68,12 +69,17 @@ void load(Wave &wave, const Instruction &inst) {
     requireMember(wave);
   AsyncAddresses at;
   addressesOf(wave, inst, true, at);
+  // A lane without a place in LDS does not look at memory: that is how compilers mask lanes.
+  forEachLane(at.lds.lanes, [&](unsigned lane) {
+    if (ldsBytes(wave, at.lds.address[lane], bytes, static_cast<int>(lane)) == nullptr)
+      at.lds.lanes &= ~(uint64_t{1} << lane);
+  });
+  at.global.lanes = at.lds.lanes;
   checkGlobal(wave, at.global, bytes, AccessKind::Load);
   observeGlobal(wave, inst, at.global, bytes, AccessKind::Load);
   forEachLane(at.lds.lanes, [&](unsigned lane) {
-    if (uint8_t *to = ldsBytes(wave, at.lds.address[lane], bytes, static_cast<int>(lane));
-        to != nullptr)
-      std::memcpy(to, reinterpret_cast<const void *>(at.global.address[lane]), bytes);
+    std::memcpy(ldsBytes(wave, at.lds.address[lane], bytes, static_cast<int>(lane)),
+                reinterpret_cast<const void *>(at.global.address[lane]), bytes);
   });
   observeLds(wave, inst, at.lds, bytes, AccessKind::Store);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LDS reads and writes: single, paired, transposing, and by thread id.
+// LDS reads and writes: single, paired, and by thread id.
 #include <cstring>
 
 #include "execute/memory_access.h"
@@ -174,52 +174,6 @@ void writeThreadId(Wave &wave, const Instruction &inst) {
   writeRows(wave, inst, where, wave.row(inst.src[0].index), MemoryFormat());
 }
 
-/// Transposing reads: within each group of 16 lanes, lane i loads a row of 64 bits (or 96 for the
-/// 6-bit form) that its own address names; then the matrix of elements is transposed, so that lane
-/// i ends up with element i of a column of rows. Parameter: bits of an element.
-void readTransposed(Wave &wave, const Instruction &inst) {
-  const unsigned bits = inst.opcode->parameter;
-  const unsigned bytes = bits == 6 ? 12 : 8;
-  const unsigned perLane = bytes * 8 / bits;
-  LaneAddresses where;
-  ldsAddresses(wave, inst.src[0], static_cast<uint32_t>(inst.modifiers.offset), where);
-  if (where.lanes != ~uint64_t{0})
-    throw Fault{"a transposing LDS read with inactive lanes is undefined"};
-  uint8_t rows[kLanes][12] = {};
-  forEachLane(where.lanes, [&](unsigned lane) {
-    const uint8_t *from = ldsBytes(wave, where.address[lane], bytes, static_cast<int>(lane));
-    if (from != nullptr)
-      std::memcpy(rows[lane], from, bytes);
-  });
-  observeLds(wave, inst, where, bytes, AccessKind::Load);
-  const auto element = [&](unsigned lane, unsigned i) {
-    unsigned value = 0;
-    for (unsigned b = 0; b < bits; ++b) {
-      const unsigned bit = i * bits + b;
-      value |= static_cast<unsigned>(rows[lane][bit / 8] >> (bit % 8) & 1U) << b;
-    }
-    return value;
-  };
-  uint32_t *out = wave.row(inst.dst[0].index);
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const unsigned group = lane / 16 * 16;
-    const unsigned position = lane % 16;
-    uint32_t words[3] = {};
-    for (unsigned j = 0; j < perLane; ++j) {
-      // The group's rows, one after the other, are a matrix of 16 columns; this lane's result is a
-      // column.
-      const unsigned flat = j * 16 + position;
-      const unsigned value = element(group + flat / perLane, flat % perLane);
-      for (unsigned b = 0; b < bits; ++b) {
-        const unsigned bit = j * bits + b;
-        words[bit / 32] |= (value >> b & 1U) << (bit % 32);
-      }
-    }
-    for (unsigned i = 0; i < bytes / 4; ++i)
-      out[i * kLanes + lane] = words[i];
-  }
-}
-
 uint32_t formatOf(uint8_t bytes, bool isSigned, MemoryFormat::Part part) {
   MemoryFormat format;
   format.bytes = bytes;
@@ -273,15 +227,6 @@ void addLdsOpcodes(OpcodeTable &table) {
   };
   for (const auto &row : rows)
     table.add({row.name, OpClass::Lds, row.handler, nullptr, row.parameter, Fidelity::Exact});
-  static const struct {
-    const char *name;
-    uint32_t bits;
-  } transposed[] = {{"ds_read_b64_tr_b16", 16},
-                    {"ds_read_b64_tr_b8", 8},
-                    {"ds_read_b64_tr_b4", 4},
-                    {"ds_read_b96_tr_b6", 6}};
-  for (const auto &row : transposed)
-    table.add({row.name, OpClass::Lds, readTransposed, nullptr, row.bits, Fidelity::Assumed});
 }
 
 } // namespace flyemu

@@ -159,7 +159,7 @@ uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane) {
   const WorkGroup &group = *wave.group;
   if (offset <= group.ldsBytes && bytes <= group.ldsBytes - offset)
     return group.lds + offset;
-  if (wave.launch->checkLds)
+  if (wave.launch->checkLds && !isNoLdsAddress(wave, offset))
     throw Fault{format("accesses %u bytes of LDS at offset %llu, and the workgroup has %u bytes",
                        bytes, static_cast<unsigned long long>(offset), group.ldsBytes),
                 lane, true, offset};
@@ -168,8 +168,16 @@ uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane) {
 
 void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
                 AccessKind kind) {
-  if (wave.observer != nullptr && where.lanes != 0)
-    wave.observer->ldsAccess(wave, inst, {where.address, where.lanes, bytes, kind});
+  if (wave.observer == nullptr)
+    return;
+  uint64_t lanes = where.lanes;
+  if (wave.launch->generation >= 13)
+    forEachLane(where.lanes, [&](unsigned lane) {
+      if (isNoLdsAddress(wave, where.address[lane]))
+        lanes &= ~(uint64_t{1} << lane);
+    });
+  if (lanes != 0)
+    wave.observer->ldsAccess(wave, inst, {where.address, lanes, bytes, kind});
 }
 
 void observeScratch(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,

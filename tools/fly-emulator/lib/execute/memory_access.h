@@ -66,8 +66,17 @@ void checkScalar(Wave &wave, const Instruction &inst, uint64_t address, uint32_t
 /// use negative addresses with an offset that makes them positive.
 void ldsAddresses(const Wave &wave, const Operand &address, uint32_t offset, LaneAddresses &out);
 
+/// gfx1250: the LDS address, before the immediate offset, that compilers give a lane which shall
+/// access nothing, so that they need not change EXEC. It is beyond any LDS on purpose.
+constexpr uint32_t kNoLdsAddress = 0x7fffffff;
+/// Does a lane address nothing by that?
+inline bool isNoLdsAddress(const Wave &wave, uint64_t address) {
+  constexpr uint32_t kMostOffset = 0xffff;
+  return address - kNoLdsAddress <= kMostOffset && wave.launch->generation >= 13;
+}
+
 /// LDS bytes of one lane, or null where they are out of bounds (which reads zero and drops writes,
-/// or throws a Fault when the launch asks for that).
+/// or throws a Fault when the launch asks for that, but for lanes that address nothing on purpose).
 uint8_t *ldsBytes(Wave &wave, uint64_t offset, uint32_t bytes, int lane);
 void observeLds(Wave &wave, const Instruction &inst, const LaneAddresses &where, uint32_t bytes,
                 AccessKind kind);

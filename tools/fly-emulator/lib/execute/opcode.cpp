@@ -78,6 +78,7 @@ OpcodeTable::OpcodeTable() {
   addBufferTypedOpcodes(*this);
   addLdsOpcodes(*this);
   addLdsAtomicOpcodes(*this);
+  addTransposedLoadOpcodes(*this);
   addScalarFloatOpcodes(*this);
   addRdnaControlOpcodes(*this);
   addBarrierOpcodes(*this);

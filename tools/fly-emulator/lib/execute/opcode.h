@@ -89,5 +89,6 @@ void addBufferMemoryOpcodes(OpcodeTable &table);
 void addBufferTypedOpcodes(OpcodeTable &table);
 void addLdsOpcodes(OpcodeTable &table);
 void addLdsAtomicOpcodes(OpcodeTable &table);
+void addTransposedLoadOpcodes(OpcodeTable &table);
 
 } // namespace flyemu

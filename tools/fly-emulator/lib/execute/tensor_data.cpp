@@ -6,7 +6,9 @@
 // The descriptor is the one that our dialect makes (docs/emulator/rdna.md has its words), from what
 // LLVM and existing kernels show; AMD has published none. What lies beyond the tensor reads zero
 // and is not written. The elements of the box follow each other in LDS, innermost dimension
-// fastest, with padding after every so many dwords. A load that workgroups of a cluster share
+// fastest, with padding after every so many dwords of a load; a store takes none off (that is what
+// MLIR's amdgpu.make_dma_descriptor says, and why compilers give padded boxes of stores wider rows,
+// which they cut off by the tensor's size). A load that workgroups of a cluster share
 // brings the box to the one that asks, and to each of the others when that asks.
 #include <algorithm>
 #include <array>
@@ -282,11 +284,10 @@ void load(Wave &wave, const Instruction &inst) {
 }
 
 void store(Wave &wave, const Instruction &inst) {
-  const Descriptor d = parse(wave, inst);
+  Descriptor d = parse(wave, inst);
   if (!d.enabled)
     return;
-  if (d.padInterval != 0)
-    refuse("of a store that pads LDS");
+  d.padInterval = d.padBytes = 0; // is for what goes into LDS
   if (d.mask != 0)
     refuse("of a store that names workgroups of a cluster");
   requireBox(wave, d);

@@ -2,10 +2,12 @@
 //
 // WMMA and SWMMAC of gfx1250: D = A * B + C, of waves of 32 lanes; EXEC does not matter.
 //
-// AMD has published no places of elements. A and B are held in runs of eight along K, alternating
-// between the halves of the wave, C and D as gfx12 has them; the 32-row form and its scales are
-// what existing kernels are written for. Sums are one chain in the order of k. All of that is
-// assumed, as is all of the sparse forms.
+// AMD has published no places of elements. A and B are held in runs along K, alternating between
+// the halves of the wave: of eight elements, and in f8f6f4 instructions of 16 of 8 bits or 32 of
+// fewer. That is how compilers fill them, and how MLIR says which scales the halves of the wave
+// need. C and D are as gfx12 has them; the 32-row form and its scales are what existing kernels are
+// written for. Sums are one chain in the order of k. All of that is assumed, as is all of the
+// sparse forms.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -40,15 +42,16 @@ struct Shape {
   bool sparse;
   bool anyFormat;       ///< matrix_a_fmt and matrix_b_fmt say what A and B are
   unsigned scaledBlock; ///< elements of k that share a scale; 0 without scales
+  bool smallFormats;    ///< f8f6f4, or f4 alone
 };
 
 /// The k of element e of a lane, of a row that two lanes share.
-unsigned kOf(Element element, unsigned lane, unsigned e) {
+unsigned kOf(const Shape &s, Element element, unsigned lane, unsigned e) {
   const unsigned half = lane / 16;
   if (element == Element::F32)
     return 2 * half + e;
-  constexpr unsigned kRun = 8;
-  return e / kRun * 2 * kRun + kRun * half + e % kRun;
+  const unsigned run = !s.smallFormats ? 8 : bitsOf(element) == 8 ? 16 : 32;
+  return e / run * 2 * run + run * half + e % run;
 }
 
 WaveSlot resultSlot(const Shape &s, Element element, unsigned row, unsigned column) {
@@ -66,7 +69,7 @@ void gather(const Shape &s, const uint32_t *rows, unsigned rowCount, Element ele
   const unsigned perLane = s.k * rowCount / kWave;
   for (unsigned lane = 0; lane < kWave; ++lane)
     for (unsigned e = 0; e < perLane; ++e) {
-      const unsigned k = rowCount == kWave ? e : kOf(element, lane, e);
+      const unsigned k = rowCount == kWave ? e : kOf(s, element, lane, e);
       out[k * rowCount + lane % rowCount] = value(fieldOf(rows, lane, e, bits), e);
     }
 }
@@ -89,7 +92,7 @@ void gatherSparse(const Wave &wave, const Instruction &inst, const Shape &s, T *
   for (unsigned lane = 0; lane < kWave; ++lane)
     for (unsigned e = 0; e < stored; ++e) {
       const unsigned position = indices[size_t{e / 16} * kLanes + lane] >> (2 * (e % 16)) & 3U;
-      out[kOf(s.a, lane, e / 2 * 4 + position) * s.rows + lane % s.rows] =
+      out[kOf(s, s.a, lane, e / 2 * 4 + position) * s.rows + lane % s.rows] =
           value(fieldOf(rows, lane, e, bitsOf(s.a)), e);
     }
 }
@@ -185,10 +188,10 @@ const std::vector<NamedShape> &shapes() {
       out.push_back({name, shape});
     };
     const auto both = [&](const std::string &what, unsigned k, E in, E d, E a, E b) {
-      add("v_wmma_" + what, {in, d, a, b, 16, k, false, false, 0});
+      add("v_wmma_" + what, {in, d, a, b, 16, k, false, false, 0, false});
     };
     const auto sparse = [&](const std::string &what, unsigned k, E in, E d, E a, E b) {
-      add("v_swmmac_" + what, {in, d, a, b, 16, k, true, false, 0});
+      add("v_swmmac_" + what, {in, d, a, b, 16, k, true, false, 0, false});
     };
     both("f32_16x16x4_f32", 4, E::F32, E::F32, E::F32, E::F32);
     both("f32_16x16x32_f16", 32, E::F32, E::F32, E::F16, E::F16);
@@ -215,7 +218,8 @@ const std::vector<NamedShape> &shapes() {
       }
     const auto small = [&](const std::string &name, unsigned rows, unsigned block) {
       const E kind = rows == 32 ? E::Fp4 : E::Fp8;
-      add("v_wmma_" + name, {E::F32, E::F32, kind, kind, rows, 128, false, rows == 16, block});
+      add("v_wmma_" + name,
+          {E::F32, E::F32, kind, kind, rows, 128, false, rows == 16, block, true});
     };
     for (const auto &[prefix, block] :
          {std::pair<std::string, unsigned>{"", 0}, {"scale_", 32}, {"scale16_", 16}}) {

@@ -61,7 +61,7 @@ void LdsMarks::load(const Instruction &inst, const LaneAccess &access) {
   const unsigned dwords = (access.bytes + 3) / 4;
   const unsigned first = accesses_ * dwords;
   // A transposing read shuffles the elements of 16 lanes: none of them is known then.
-  const bool shuffles = inst.opcode->name.find("_tr_") != std::string::npos;
+  const bool shuffles = inst.opcode->name.find("_tr") != std::string::npos;
   forEachLane(access.lanes, [&](unsigned lane) {
     for (uint32_t i = 0; i < access.bytes && access.address[lane] + i < bytes_.size(); ++i) {
       const State state = bytes_[access.address[lane] + i];

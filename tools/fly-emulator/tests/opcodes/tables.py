@@ -68,6 +68,10 @@ OF_RDNA = {
     "v_permlane64_b32": "rdna/test_waves.py",
     "tensor_load_to_lds": "rdna/test_tensor_data.py",
     "tensor_store_from_lds": "rdna/test_tensor_data.py",
+    "ds_load_tr": "rdna/test_lds_1250.py",
+    "v_cvt_scale_pk": "rdna/test_convert_1250.py", "v_cvt_scalef32_pk8_": "rdna/test_convert_1250.py",
+    "v_cvt_scalef32_pk16_": "rdna/test_convert_1250.py", "v_cvt_scalef32_sr_pk8_": "rdna/test_convert_1250.py",
+    "v_cvt_scalef32_sr_pk16_": "rdna/test_convert_1250.py",
 }  # fmt: skip
 
 

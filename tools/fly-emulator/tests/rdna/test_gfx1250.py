@@ -510,8 +510,8 @@ def test_a_grid_that_is_no_multiple_of_the_cluster(run: Runner) -> None:
         run("v_mov_b32 v40, 0", ARCH, 32, groups=6, metadata=CLUSTER)
 
 
-@pytest.mark.parametrize("code", ["ds_load_tr16_b128 v[40:43], v1", "v_permlane_up_b32 v40, v10, s20, s21",
-                                  "v_cvt_scale_pk8_f32_fp8 v[40:47], v[10:11], v12"])  # fmt: skip
+@pytest.mark.parametrize("code", ["ds_load_tr6_b96 v[40:42], v1", "v_permlane_up_b32 v40, v10, s20, s21",
+                                  "global_load_tr16_b128 v[40:43], v1, s[4:5]"])  # fmt: skip
 def test_what_nobody_published_is_refused(run: Runner, code: str) -> None:
     with pytest.raises(EmulatorError, match="nobody has published"):
         run(code, ARCH, 32, words(3))

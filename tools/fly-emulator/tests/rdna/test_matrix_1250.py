@@ -34,19 +34,23 @@ def codes(kind: str, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     return bits, values.astype(np.float64)
 
 
-def k_of(kind: str, lane: int, e: int) -> int:
-    return 2 * (lane // 16) + e if kind == "f32" else e // 8 * 16 + lane // 16 * 8 + e % 8
+def k_of(kind: str, lane: int, e: int, small: bool = False) -> int:
+    """Runs of eight elements alternate between the halves of the wave; in f8f6f4 forms of 16 or 32."""
+    if kind == "f32":
+        return 2 * (lane // 16) + e
+    run = 8 if not small else 16 if BITS[kind] == 8 else 32
+    return e // run * 2 * run + lane // 16 * run + e % run
 
 
-def packed(matrix: np.ndarray, kind: str) -> np.ndarray:
-    """Registers of A or B from bits of shape (rows or columns, k)."""
+def packed(matrix: np.ndarray, kind: str, small: bool = False) -> np.ndarray:
+    """Registers of A or B from bits of shape (rows or columns, k); `small`: for an f8f6f4 form."""
     rows, k = matrix.shape
     per = k * rows // 32
     out = [[0] * 32 for _ in range(max(1, per * BITS[kind] // 32))]
     for lane in range(32):
         string = 0
         for e in range(per):
-            at = e if rows == 32 else k_of(kind, lane, e)
+            at = e if rows == 32 else k_of(kind, lane, e, small)
             string |= int(matrix[lane % rows, at]) << (e * BITS[kind])
         for reg, row in enumerate(out):
             row[lane] = string >> (32 * reg) & 0xFFFFFFFF
@@ -143,7 +147,7 @@ FORMATS = ["fp8", "bf8", "fp6", "bf6", "fp4"]
 def test_scaled(run: Runner, a_kind: str, b_kind: str, block: int, halves: tuple[int, int]) -> None:
     k = 128
     (a_bits, a), (b_bits, b) = codes(a_kind, (16, k)), codes(b_kind, (16, k))
-    inputs = [packed(a_bits, a_kind), packed(b_bits, b_kind)]
+    inputs = [packed(a_bits, a_kind, True), packed(b_bits, b_kind, True)]
     modifiers = "".join(
         f" matrix_{which}_fmt:MATRIX_FMT_{kind.upper()}"
         for which, kind in (("a", a_kind), ("b", b_kind))
@@ -165,7 +169,7 @@ def test_scaled(run: Runner, a_kind: str, b_kind: str, block: int, halves: tuple
 def test_32_rows(run: Runner, block: int) -> None:
     k = 128
     (a_bits, a), (b_bits, b) = codes("fp4", (32, k)), codes("fp4", (16, k))
-    inputs = [packed(a_bits, "fp4"), packed(b_bits, "fp4")]
+    inputs = [packed(a_bits, "fp4", True), packed(b_bits, "fp4", True)]
     if block:
         (a_rows, a_scale), (b_rows, b_scale) = scales(32, k // block, 0), scales(16, k // block, 0)
         inputs += [a_rows, b_rows]
@@ -173,6 +177,20 @@ def test_32_rows(run: Runner, block: int) -> None:
     prefix = {0: "", 32: "scale_", 16: "scale16_"}[block]
     got = multiply(run, f"v_wmma_{prefix}f32_32x16x128_f4", inputs, "f32", rows=32)
     np.testing.assert_array_equal(got, a @ b.T)
+
+
+def test_scales_as_later_compilers_encode_them(run: Runner) -> None:
+    """What names the scales has a third source that it does not use: VGPR 0 for LLVM 22, then the constant 0."""
+    k = 128
+    (a_bits, a), (b_bits, b) = codes("fp8", (16, k)), codes("fp8", (16, k))
+    (a_rows, a_scale), (b_rows, b_scale) = scales(16, 4, 0), scales(16, 4, 0)
+    clear = "\n".join(f"v_mov_b32 v{60 + i}, 0" for i in range(8))
+    words = (0xCC350000, 42 + 256 | 43 + 256 << 9 | 128 << 18, 0xCC33003C, 10 + 256 | 26 + 256 << 9 | 316 << 18)
+    code = f"{clear}\n.long {', '.join(hex(word) for word in words)}\n"
+    code += "\n".join(f"v_mov_b32 v{40 + i}, v{60 + i}" for i in range(8))
+    inputs = [*packed(a_bits, "fp8", True), *packed(b_bits, "fp8", True), *a_rows, *b_rows]
+    got = unpack(run(code, ARCH, 32, np.array(inputs, np.uint32), 8), "f32")
+    np.testing.assert_array_equal(got, (a * np.repeat(a_scale, 32, 1)) @ (b * np.repeat(b_scale, 32, 1)).T)
 
 
 def test_other_scales_are_refused(run: Runner) -> None:

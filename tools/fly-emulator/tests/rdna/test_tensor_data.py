@@ -185,6 +185,15 @@ def test_stores(run: Runner) -> None:
     np.testing.assert_array_equal(out, want)
 
 
+def test_a_store_takes_no_padding_off(run: Runner) -> None:
+    """What compilers do: the box has rows that are as wide as the padded ones, which the tensor's size cuts."""
+    text = descriptor((6, 4), (8,), (8, 4), 4, padding=(2, 2), base="s6")
+    code = f"{STORE}{text}\ntensor_store_from_lds {TWO}\ns_wait_tensorcnt 0\ns_mov_b32 exec_lo, 0\ns_endpgm"
+    want = np.zeros((4, 8))
+    want[:, :6] = np.arange(32).reshape(4, 8)[:, :6]
+    np.testing.assert_array_equal(run(code, ARCH, 32)[0].reshape(4, 8), want)
+
+
 def test_memory_outside_of_the_allocation(run: Runner) -> None:
     text = descriptor((64, 64), (64,), (16, 16), 4)
     with pytest.raises(EmulatorError, match=r"reads 64 bytes at .* outside of all registered memory"):

@@ -118,9 +118,10 @@ struct LaneHelpers {
   void (*widenBf16)(float *out, const uint16_t *in, unsigned count);
   /// The 2^bits numbers of a small format (fp8, bf8, fp6, bf6, fp4 by MatrixElement's order).
   float (*decodeSmall)(uint32_t code, unsigned format, bool ocp);
-  /// A number to a format without specials (fp6, bf6, fp4), saturated: to nearest even, or rounded
-  /// by random bits.
-  uint32_t (*encodeSmall)(float value, unsigned format, bool stochastic, uint32_t random);
+  /// A number to a small format (fp8 and bf8 in the OCP encodings): to nearest even, or rounded by
+  /// random bits. Formats without specials always saturate.
+  uint32_t (*encodeSmall)(float value, unsigned format, bool saturate, bool stochastic,
+                          uint32_t random);
   uint16_t (*narrowF16)(float value);
   uint16_t (*narrowBf16)(float value);
   bool halfRounding; ///< narrowing to f16 follows the host's rounding mode

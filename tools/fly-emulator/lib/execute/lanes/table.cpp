@@ -135,12 +135,10 @@ float decodeSmallFormat(uint32_t code, unsigned format, bool ocp) {
   }
 }
 
-uint32_t encodeSmallFormat(float value, unsigned format, bool stochastic, uint32_t random) {
-  return encodeSmall(value,
-                     format == 2   ? kFp6
-                     : format == 3 ? kBf6
-                                   : kFp4,
-                     true, stochastic, random);
+uint32_t encodeSmallFormat(float value, unsigned format, bool saturate, bool stochastic,
+                           uint32_t random) {
+  static constexpr const SmallFormat *kFormats[] = {&kFp8Ocp, &kBf8Ocp, &kFp6, &kBf6, &kFp4};
+  return encodeSmall(value, *kFormats[format], saturate, stochastic, random);
 }
 
 uint16_t narrowF16(float value) { return static_cast<uint16_t>(floatToHalf(value)); }

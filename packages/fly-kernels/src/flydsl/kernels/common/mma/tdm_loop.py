@@ -13,9 +13,9 @@ How operands lie in memory, and as boxes in LDS:
 - tiles of 16 rows by 16 bytes, one after the other along K, and no bytes between them;
 - scales of E8M0, a word for 128 of K: blocks of 32 rows by one word (`shuffle_scale_32x4`).
 
-The order of K inside a product does not matter as long as both operands have the same. The instructions want runs of
-eight elements, which alternate between the halves of the wave. Of 8 bits a lane gets 16 neighbouring bytes instead, of
-the same 32 that share a scale.
+The instructions want runs of elements along K, which alternate between the halves of the wave: of eight, or where
+formats are mixed and scaled of 16 bytes in all formats. Without scales the order of K inside a product does not matter
+as long as both operands have the same. So a lane gets 16 neighbouring bytes of all that is no wider than 8 bits.
 
 Workgroups of a cluster that want the same rows of A, or of B, ask for them with each other's mask, so that one transfer
 serves all. A buffer that others fill, too, is free when all workgroups have read it: the barrier is the cluster's then.
@@ -26,7 +26,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..black_box import black_box
 from ..gfx1250_cluster import compute_mcast_masks
 from ..language import fx
 from ..utils import cdiv
@@ -48,21 +47,19 @@ class Format:
         unit: the type that memory and fragments are counted in: the element, or bytes that hold two of them.
         unit_bytes: of one.
         depth: units along K of a matrix instruction.
-        access: bits that a lane has next to each other.
     """
 
     element: str
     unit: str
     unit_bytes: int
     depth: int
-    access: int
 
 
 FORMATS = {
-    "fp16": Format("Float16", "Float16", 2, 32, 128),
-    "bf16": Format("BFloat16", "BFloat16", 2, 32, 128),
-    "fp8": Format("Float8E4M3FN", "Float8E4M3FN", 1, 128, 128),
-    "fp4": Format("Float4E2M1FN", "Int8", 1, 64, 64),
+    "fp16": Format("Float16", "Float16", 2, 32),
+    "bf16": Format("BFloat16", "BFloat16", 2, 32),
+    "fp8": Format("Float8E4M3FN", "Float8E4M3FN", 1, 128),
+    "fp4": Format("Float4E2M1FN", "Int8", 1, 64),
 }
 """Operands that there are; fp8 and fp4 can have scales of E8M0, and may then be mixed."""
 
@@ -217,20 +214,19 @@ class TdmLoop:
         """
         along_m, along_n = self.waves
         grid = fx.make_layout((along_n, along_m, 1), (1, along_n, 0))
-        # Of 32 bytes, which share a scale, each half of the wave has 16.
-        order = fx.make_layout((8, 2, 2, 4), (1, 16, 8, 32)) if self.depth == 128 else None
 
-        def of(operation: Any, permuted: bool = True) -> fx.TiledMma:
-            return fx.make_tiled_mma(fx.make_mma_atom(operation), grid, (None, None, order if permuted else None))
+        def of(operation: Any, one: Format) -> fx.TiledMma:
+            # Of 32 bytes each half of the wave has 16.
+            order = fx.make_layout((8, 2, 2, one.depth // 32), (1, 16, 8, 32)) if one.unit_bytes == 1 else None
+            return fx.make_tiled_mma(fx.make_mma_atom(operation), grid, (None, None, order))
 
         a, b = self.kinds
         if not self.scaled:
-            tiled = of(fx.rocdl.WMMA(16, 16, self.depth, getattr(fx, a.element)))
+            tiled = of(fx.rocdl.WMMA(16, 16, self.depth, getattr(fx, a.element)), a)
             return tiled, tiled, tiled
-        tiled = of(fx.rocdl.cdna5.WMMAScale(16, 16, self.depth, getattr(fx, b.element), getattr(fx, a.element)))
-        carriers = [
-            of(fx.rocdl.WMMA(16, 16, one.depth, getattr(fx, one.unit)), one.depth == self.depth) for one in (a, b)
-        ]
+        scaled = fx.rocdl.cdna5.WMMAScale(16, 16, self.depth, getattr(fx, b.element), getattr(fx, a.element))
+        tiled = fx.make_tiled_mma(fx.make_mma_atom(scaled), grid)
+        carriers = [of(fx.rocdl.WMMA(16, 16, one.depth, getattr(fx, one.unit)), one) for one in (a, b)]
         return tiled, carriers[0], carriers[1]
 
 
@@ -277,13 +273,10 @@ def tdm_loop(
             slice_of, units = carriers[which].get_slice(thread), loop.kinds[which].depth
             shape = _shape_only(start, kind, (16 * loop.waves[which], units), (units, 1))
             make = slice_of.make_fragment_A if of_b else slice_of.make_fragment_B
-            atom = fx.make_copy_atom(fx.UniversalCopy(loop.kinds[which].access), kind)
+            atom = fx.make_copy_atom(fx.UniversalCopy(8 * PACK_BYTES), kind)
             read = readers[which](atom, carriers[which]).get_slice(thread)
             held = [[make(shape) for _ in range(loop.blocks)] for _ in range(count)]
-            sources = [[read.partition_S(staged)] * buffers] * count
-            if fx.const_expr(loop.kinds[which].access == 64):
-                sources = _within_reach(read, staged, count, buffers)
-            ways.append((atom, read, sources, held))
+            ways.append((atom, read, read.partition_S(staged), held))
         else:
             parts = (mine.partition_A if of_b else mine.partition_B)(staged)
             words.append(
@@ -332,11 +325,10 @@ def tdm_loop(
                 each = fx.logical_divide(parts[0, None, block, buffer], fx.make_layout(1, 1))
                 for number, one in enumerate(held):
                     fx.copy(word_atom, each[None, number], one[block])
-        for atom, read, sources, held in ways:
+        for atom, read, source, held in ways:
             for block in range(loop.blocks):
                 for number, one in enumerate(held):
-                    source = sources[number][buffer][None, number, block, buffer]
-                    fx.copy(atom, source, read.retile(one[block])[None, 0, 0])
+                    fx.copy(atom, source[None, number, block, buffer], read.retile(one[block])[None, 0, 0])
         for block in range(loop.blocks):
             for n in range(columns):
                 for m in range(rows):
@@ -351,23 +343,6 @@ def tdm_loop(
         fx.rocdl.cluster.cluster_barrier()  # all are there before one fills another's LDS
     loop.pipeline.run(step, looped)
     return {(m, n): sums[None, n, m].load().reshape(loop.atom.results) for m in range(rows) for n in range(columns)}
-
-
-def _within_reach(reader: Any, staged: fx.Tensor, rows: int, buffers: int) -> list[list[fx.Tensor]]:
-    """The partition of a tensor in LDS for each block of rows and buffer, which begin in registers of their own.
-
-    An instruction reads 8 bytes at two places that are up to 2,040 bytes from what its register says; from one register
-    for all only a part is in reach, and the rest takes an instruction for each place.
-    """
-    layout = fx.get_layout(reader.partition_S(staged))
-    places = fx.make_view(fx.make_int_tuple(0), fx.get_layout(staged))
-    first = fx.Int32(fx.get_iter(reader.partition_S(places)).unpack())
-
-    def begun(row: int, buffer: int) -> fx.Tensor:
-        away = fx.crd2idx((0, row, 0, buffer), layout).unpack()
-        return fx.make_view(fx.get_iter(staged) + (black_box(first + away) - away), layout)
-
-    return [[begun(row, buffer) for buffer in range(buffers)] for row in range(rows)]
 
 
 def _meet(loop: TdmLoop) -> None:
