@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import traceback
 from importlib import import_module
@@ -11,7 +12,7 @@ from types import FunctionType
 
 import pytest
 
-from flydsl.frontend.rewrite import RewriteError, SourceUnavailableError, find_source, rewrite_function
+from flydsl.frontend.rewrite import RewriteError, SourceUnavailableError, compiled, find_source, rewrite_function
 
 
 def cell(text, name="<ipython-input-7-abc>"):
@@ -122,6 +123,31 @@ def test_code_of_the_standard_library_is_what_its_source_says(name):
         assert find_source(one).node.name == one.__code__.co_name
 
 
+def test_how_imported_names_are_called_is_known_from_the_file(tmp_path, monkeypatch):
+    """Python calls methods of what is imported otherwise than those of other names; the file says which these are."""
+    path = tmp_path / "imports.py"
+    path.write_text(
+        "from os import (environ as settings,  # not a module\n    path)\nimport os.path as other; import sys\n"
+        "names = []\n\ndef f(a):\n    names.append(a)\n"
+        "    return settings.get(a), path.join(a), other.join(a), sys.intern(a), names.copy()\n"
+    )
+    specification = spec_from_file_location("imports", path)
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    steps = []
+    monkeypatch.setattr(compiled, "_steps", lambda code: steps.append(code))
+    assert find_source(module.f).node.name == "f"
+    assert not steps
+
+
+@pytest.mark.parametrize("name", ["argparse", "dataclasses", "inspect", "typing", "tempfile", "functools", "enum"])
+def test_imported_names_are_those_of_the_syntax_tree(name):
+    text = "".join(linecache.getlines(import_module(name).__file__))
+    statements = [one for one in ast.walk(ast.parse(text)) if isinstance(one, (ast.Import, ast.ImportFrom))]
+    wanted = {alias.asname or alias.name.partition(".")[0] for one in statements for alias in one.names} - {"*"}
+    assert wanted <= compiled.imported_names(text)
+
+
 def refused(text, match):
     namespace = cell(text, f"<cell-{abs(hash(text))}>")
     with pytest.raises(RewriteError, match=match) as caught:
@@ -163,3 +189,19 @@ def test_writing_an_outer_variable_from_a_nested_function():
     error = refused(text, r"'add' writes the variable 'total'.*`total = add\(total\)`.*nonlocal total")
     assert error.lineno == 4
     assert "total += x" in error.text
+
+
+def test_an_outer_variable_that_the_nested_function_binds_too_is_its_own():
+    text = (
+        "def f(n):\n    total = last = 0\n    def add(x):\n        for total in range(3):\n            total += x\n"
+        "        last = 1\n        last += x\n        return total + last\n    return add(n)\n"
+    )
+    assert rewrite_function(cell(text, "<cell-own>")["f"], decorated=False)(5) == 13
+
+
+def test_an_exit_that_nothing_asks_about_leaves_no_empty_block():
+    text = (
+        "def f(n, test):\n    try:\n        n + 1\n    except TypeError:\n        if test:\n            return\n"
+        "    for i in range(2):\n        if test:\n            return\n"
+    )
+    assert rewrite_function(cell(text, "<cell-exits>")["f"], decorated=False)("a", True) is None

@@ -90,3 +90,30 @@ listen()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "admits no other one" in done.stderr
+
+
+def scaled(x, factor=2.0):
+    return x * factor
+
+
+def scale_by(factor):
+    scaled.__defaults__ = (factor,)
+
+
+@flyc.kernel
+def assigning_kernel(x: fx.Tensor):
+    scale_by(2.0)
+    twice = scaled(x[0])
+    scale_by(10.0)
+    x[0] = twice + scaled(x[0])
+
+
+@flyc.jit
+def assigning(x: fx.Tensor):
+    assigning_kernel(x).launch()
+
+
+def test_what_is_assigned_while_tracing_counts_from_the_next_call_of_the_helper():
+    x = torch.ones(1)
+    assigning(x)
+    assert x.item() == 12.0

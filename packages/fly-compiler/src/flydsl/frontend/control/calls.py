@@ -4,15 +4,25 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 from flydsl.trace.diagnostics import NO_LOOKUP, compile_error
 
-from ..rewrite import SUSPENDS, SourceUnavailableError, find_source, is_rewrite_of, is_rewritten, rewrite_function
+from ..rewrite import (
+    SUSPENDS,
+    SourceUnavailableError,
+    find_source,
+    is_rewrite_of,
+    is_rewritten,
+    names_agree,
+    names_behind,
+    rewrite_function,
+)
 from ..rewrite.refusals import is_generator
-from .audit import FOREIGN, OWN
+from .audit import FOREIGN, OWN, heard
 from .logic import is_dynamic
 from .outside import asked, asked_of, note_asked
 
@@ -20,8 +30,30 @@ __all__ = ["callee", "key"]
 
 _T = TypeVar("_T")
 
-_helpers: WeakKeyDictionary[FunctionType, tuple[CodeType, Any, Any, FunctionType]] = WeakKeyDictionary()
-"""The rewritten form of each helper, and what it was made from: IPython's autoreload replaces code of functions."""
+
+@dataclass
+class _Helper:
+    """What a helper became, and what it was made from: IPython's autoreload replaces code of functions.
+
+    Attributes:
+        code, defaults, by_name: of the function.
+        rewritten: what is called for it; the function itself, where it stays as it is.
+        assignments: how many to parts of functions there had been in this process when the parts of this one were read
+            last. Each read raises an audit event, and a trace calls helpers thousands of times.
+        names: what names around it stood for, where what it became depends on that.
+        is_foreign: it is of Python or of a package, and that it was called is noted.
+    """
+
+    code: CodeType
+    defaults: Any
+    by_name: Any
+    rewritten: FunctionType
+    assignments: int
+    names: dict[tuple[str, str], bool] | None
+    is_foreign: bool
+
+
+_helpers: dict[ref[FunctionType], _Helper] = {}
 
 
 def callee(function: Any) -> Any:
@@ -81,19 +113,40 @@ def _kind_of(value: Any) -> str:
 
 
 def _helper(function: FunctionType) -> FunctionType:
-    code, defaults, by_name = function.__code__, function.__defaults__, function.__kwdefaults__
-    known = _helpers.get(function)
+    known = _helpers.get(ref(function))
     if (
         known is None
-        or known[0] is not code
-        or known[1] is not defaults
-        or known[2] is not by_name
-        or not is_rewrite_of(known[3], function)
+        or known.assignments != heard.assignments
+        or not heard.tried
+        or (known.names is not None and not names_agree(known.names, function))
     ):
-        known = _helpers[function] = (code, defaults, by_name, _rewritten(function))
-    if known[3] is function and _is_foreign(function):
+        known = _looked_at(function, known)
+    if known.is_foreign:
         note_asked(function)
-    return known[3]
+    return known.rewritten
+
+
+def _looked_at(function: FunctionType, known: _Helper | None) -> _Helper:
+    """Return what a helper became; it is rewritten anew where it is no longer what that was made from."""
+    assignments = heard.assignments  # before anything is looked at
+    code, defaults, by_name = function.__code__, function.__defaults__, function.__kwdefaults__
+    if (
+        known is None
+        or known.code is not code
+        or known.defaults is not defaults
+        or known.by_name is not by_name
+        or not is_rewrite_of(known.rewritten, function)
+    ):
+        rewritten = _rewritten(function)
+        is_foreign = rewritten is function and _is_foreign(function)
+        known = _Helper(code, defaults, by_name, rewritten, assignments, names_behind(rewritten), is_foreign)
+        _helpers[ref(function, _forget)] = known
+    known.assignments = assignments
+    return known
+
+
+def _forget(reference: ref[FunctionType]) -> None:
+    _helpers.pop(reference, None)
 
 
 def _is_foreign(function: FunctionType) -> bool:

@@ -6,7 +6,15 @@ while tracing: Python values keep Python's meaning, run-time values build struct
 one construct.
 """
 
-from .function import SUSPENDS, is_rewrite_of, is_rewritten, rewrite_function, rewritten_source
+from .function import (
+    SUSPENDS,
+    is_rewrite_of,
+    is_rewritten,
+    names_agree,
+    names_behind,
+    rewrite_function,
+    rewritten_source,
+)
 from .source import SourceUnavailableError, find_source, source_line
 from .syntax import RewriteError
 
@@ -17,6 +25,8 @@ __all__ = [
     "find_source",
     "is_rewrite_of",
     "is_rewritten",
+    "names_agree",
+    "names_behind",
     "rewrite_function",
     "rewritten_source",
     "source_line",

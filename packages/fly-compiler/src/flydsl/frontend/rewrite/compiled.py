@@ -10,12 +10,13 @@ import __future__
 
 import ast
 import dis
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Set
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["FunctionNode", "is_compiled_from", "is_transformed"]
+__all__ = ["FunctionNode", "imported_names", "is_compiled_from", "is_transformed"]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -36,18 +37,21 @@ def is_transformed(function: FunctionType) -> bool:
     return loader is not None and not isinstance(loader, type) and type(loader) is not SourceFileLoader
 
 
-def is_compiled_from(node: FunctionNode, class_name: str | None, function: FunctionType) -> bool:
+def is_compiled_from(
+    node: FunctionNode, class_name: str | None, function: FunctionType, imported: Set[str] = frozenset()
+) -> bool:
     """Compile the tree of a function again, in scopes like its own, and compare the code.
 
     Args:
         node: of the function, with the lines of its file.
         class_name: of the innermost class around it, for the mangling of private names.
         function: what Python runs.
+        imported: names that import statements of the file bind, as far as they are known.
     """
     code = function.__code__
     free = [one for one in code.co_freevars if one.isidentifier() and (one != "__class__" or class_name is None)]
     itself = "" if isinstance(node, ast.Lambda) or node.name in free else f"global {node.name}"  # it may call itself
-    modules = "".join(f"import {name}\n" for name in _modules_read(code, function.__globals__))
+    modules = "".join(f"import {name}\n" for name in _imports_read(code, function.__globals__, imported))
     module = ast.parse(f"{modules}class {class_name or 'Around'}:\n def around({', '.join(free)}):\n  {itself}\n  pass")
     scope: Any = module.body[-1]
     around = scope.body[0]
@@ -61,15 +65,33 @@ def is_compiled_from(node: FunctionNode, class_name: str | None, function: Funct
     return any(_is_same(one, code) for one in _inside(compiled) if one.co_name == code.co_name)
 
 
-def _modules_read(code: CodeType, namespace: dict[str, Any]) -> set[str]:
-    """Return the names of modules that the code reads: how Python calls `name.f()` depends on an import of `name`.
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t][\w. \t]+?[ \t])?import[ \t]*(\([^)]*\)|[^\n;#]+)", re.MULTILINE)
+_BOUND = re.compile(r"(?:^|[\s(,])(\w+)[\w.]*(?:\s+as\s+(\w+))?\s*(?:,|\)|#|$)", re.MULTILINE)
+
+
+def imported_names(text: str) -> frozenset[str]:
+    """Return the names that import statements of a file bind, wherever they stand; see `_imports_read`.
+
+    To look for them in the text takes a tenth of the time that it takes to parse a file.
+    """
+    found = [name for one in _IMPORT.findall(text) for name in _BOUND.findall(one)]
+    return frozenset(alias or name for name, alias in found)
+
+
+def _imports_read(code: CodeType, namespace: dict[str, Any], imported: Set[str]) -> set[str]:
+    """Return the names of imported things that the code reads: how Python calls `name.f()` depends on an import of
+    `name`.
 
     Where the guess is wrong, the instructions are compared one by one (`_steps`), which takes longer.
     """
-    found = {name for name in code.co_names if isinstance(namespace.get(name), ModuleType)}
+    found = {
+        name
+        for name in code.co_names
+        if name in namespace and (name in imported or isinstance(namespace[name], ModuleType))
+    }
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            found |= _modules_read(one, namespace)
+            found |= _imports_read(one, namespace, imported)
     return found
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from .syntax import (
     RewriteError,
@@ -329,32 +330,32 @@ def is_named_const_expr(test: ast.expr) -> bool:
 
 def _without_unread_flag(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
     """Drop the assignments of a flag that nothing reads."""
-    nodes = [node for statement in statements for node in own_statements_of(statement)]
-    read = any(isinstance(node, ast.Name) and node.id == flag and isinstance(node.ctx, ast.Load) for node in nodes)
-    if read or any(flag in getattr(node, "fly_stop", ()) for node in nodes):
-        return statements
-    return _Dropper(flag).visit_list(statements)
+    for statement in statements:
+        for node in own_statements_of(statement):
+            if isinstance(node, ast.Name):
+                if node.id == flag and isinstance(node.ctx, ast.Load):
+                    return statements
+            elif flag in getattr(node, "fly_stop", ()):
+                return statements
+    return _without_assignments(statements, flag)
 
 
-class _Dropper(ast.NodeTransformer):
-    def __init__(self, flag: str) -> None:
-        self.flag = flag
-
-    def visit_list(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        return [kept for one in statements if (kept := self.visit(one)) is not None]
-
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
-        target = node.targets[0]
-        return None if isinstance(target, ast.Name) and target.id == self.flag else node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
-        return node
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        if isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)) and not node.body:
-            node.body = [located(ast.Pass(), node)]
-        return node
+def _without_assignments(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
+    """Drop the assignments of a flag, which are statements of their own, but not in nested functions and classes."""
+    kept: list[ast.stmt] = []
+    for node in statements:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id == flag:
+            continue
+        kept.append(node)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        parts: list[Any] = [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+        for part in parts:
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(part, name, None)
+                if isinstance(block, list):
+                    block[:] = _without_assignments(block, flag)
+            if getattr(part, "body", None) == []:
+                part.body = [located(ast.Pass(), node)]
+    return kept

@@ -16,10 +16,12 @@ from .kept import KeptRewrites, name_of
 from .namespace import Namespace
 from .refusals import is_generator
 from .source import FunctionSource, find_source
-from .syntax import OPERAND, OPS, REGION, RewriteError, call_op, copied, is_named_call, located, parameters_of
+from .syntax import OPERAND, OPS, REGION, RewriteError, call_op, copied, is_named_call, located, nodes_in, parameters_of
 from .transformer import FunctionTransformer
 
-__all__ = ["SUSPENDS", "is_rewrite_of", "is_rewritten", "rewrite_function", "rewritten_source"]
+__all__ = [
+    "SUSPENDS", "is_rewrite_of", "is_rewritten", "names_agree", "names_behind", "rewrite_function", "rewritten_source",
+]  # fmt: skip
 
 _FACTORY = "__fly_factory"
 # The rewritten function's name inside the factory: under its own it would hide a global of that name from its body, as
@@ -48,10 +50,20 @@ def is_rewrite_of(rewritten: FunctionType | None, function: FunctionType) -> boo
     )
 
 
+def names_behind(rewritten: FunctionType) -> dict[tuple[str, str], bool] | None:
+    """Return what the names stood for on which the rewriting of a function depends, or `None` where there are none."""
+    return _answers.get(id(rewritten.__code__))
+
+
+def names_agree(names: dict[tuple[str, str], bool], function: FunctionType) -> bool:
+    """Tell whether names around a function stand for the same as when it was rewritten, see `names_behind`."""
+    return Namespace(function).agrees(names)
+
+
 def _stands(code: CodeType, function: FunctionType) -> bool:
     """Tell whether names on which rewriting depends still stand for the same."""
     answers = _answers.get(id(code))
-    return answers is None or Namespace(function).agrees(answers)
+    return answers is None or names_agree(answers, function)
 
 
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -154,19 +166,26 @@ def _has_name(code: CodeType, name: str) -> bool:
 
 def _call_users_const_expr(node: ast.AST, code: CodeType, namespace: Namespace) -> None:
     """Make calls of what only has the name of `const_expr` calls like any other: `callee(const_expr)(x)`."""
-    imported = set()
-    for one in ast.walk(node):
-        if isinstance(one, ast.ImportFrom) and (one.module or "").partition(".")[0] == "flydsl":
-            imported |= {name.asname or name.name for name in one.names}
+    imported: set[str] = set()
+    calls: list[ast.Call] = []
+    for one in nodes_in(node):
+        if isinstance(one, ast.Call):
+            if is_named_call(one, CONST_EXPR):
+                calls.append(one)
+        elif isinstance(one, ast.ImportFrom):
+            if (one.module or "").partition(".")[0] == "flydsl":
+                imported |= {name.asname or name.name for name in one.names}
         elif isinstance(one, ast.Import):
             imported |= {name.asname or "flydsl" for name in one.names if name.name.partition(".")[0] == "flydsl"}
     local = {*code.co_varnames, *code.co_cellvars}
-    for one in ast.walk(node):
-        if isinstance(one, ast.Call) and is_named_call(one, CONST_EXPR):
-            path = ast.unparse(one.func)
+    stands: dict[str, bool] = {}
+    for one in calls:
+        path = ast.unparse(one.func)
+        if path not in stands:
             root = path.partition(".")[0]
-            if root not in imported and (root in local or not namespace.is_const_expr(path)):
-                one.func = call_op("callee", [one.func], one.func)
+            stands[path] = root in imported or (root not in local and namespace.is_const_expr(path))
+        if not stands[path]:
+            one.func = call_op("callee", [one.func], one.func)
 
 
 def _strip_signature(arguments: ast.arguments) -> None:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .syntax import OPS, children_of, own_statements_of, statements_in
+from .syntax import OPS, children_of, nodes_in, own_statements_of, statements_in
 
 __all__ = ["ANY_ITEM", "Effects", "effects_of", "has_yield", "nested_nonlocals", "unread_names"]
 
@@ -178,7 +178,7 @@ def unread_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that `nodes` assign and nothing in them reads, nested functions included."""
     written: set[str] = set()
     read: set[str] = set()
-    for node in (inner for one in nodes for inner in ast.walk(one)):
+    for node in (inner for one in nodes for inner in nodes_in(one)):
         if isinstance(node, ast.Name):
             (written if isinstance(node.ctx, ast.Store) else read).add(node.id)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):

@@ -12,7 +12,7 @@ import copy
 from typing import TYPE_CHECKING
 
 from .names import effects_of, has_yield
-from .syntax import RewriteError, call_op, is_explicit_loop, own_statements_of
+from .syntax import RewriteError, call_op, is_explicit_loop, own_statements_of, statements_in
 
 if TYPE_CHECKING:
     from .transformer import FunctionTransformer, Scope
@@ -85,20 +85,30 @@ def check_function(node: ast.FunctionDef, scope: Scope) -> None:
     """
     if scope.parent is None:
         return
-    for one, name in _updates(node):
-        declared = scope.effects.declared_nonlocal | scope.effects.declared_global
-        if name in scope.parameters or name in declared or _bound_otherwise(node, name) or not _outer_owns(scope, name):
-            continue
-        raise RewriteError(
-            f"the nested function '{node.name}' writes the variable '{name}' of the function around it. Pass it in and "
-            f"return it, `{name} = {node.name}({name})`, or declare `nonlocal {name}`"
-        ).at(one)
+    declared = scope.effects.declared_nonlocal | scope.effects.declared_global
+    updates = [
+        (one, name)
+        for one, name in _updates(node)
+        if name not in scope.parameters and name not in declared and _outer_owns(scope, name)
+    ]
+    if not updates:
+        return
+    otherwise = _bound_otherwise(node, updates)
+    for one, name in sorted(updates, key=lambda update: update[0].lineno):
+        if name not in otherwise:
+            raise RewriteError(
+                f"the nested function '{node.name}' writes the variable '{name}' of the function around it. Pass it in "
+                f"and return it, `{name} = {node.name}({name})`, or declare `nonlocal {name}`"
+            ).at(one)
 
 
-def _updates(node: ast.FunctionDef) -> list[tuple[ast.AugAssign | ast.Assign, str]]:
+_Update = tuple[ast.AugAssign | ast.Assign, str]
+
+
+def _updates(node: ast.FunctionDef) -> list[_Update]:
     """Return the statements `x += …` and `x = … x …` of a function, each with its variable."""
-    found: list[tuple[ast.AugAssign | ast.Assign, str]] = []
-    for one in [inner for statement in node.body for inner in own_statements_of(statement)]:
+    found: list[_Update] = []
+    for one in statements_in(node.body):
         if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
             found.append((one, one.target.id))
         elif isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
@@ -108,15 +118,17 @@ def _updates(node: ast.FunctionDef) -> list[tuple[ast.AugAssign | ast.Assign, st
     return found
 
 
-def _bound_otherwise(node: ast.FunctionDef, name: str) -> bool:
-    targets = {id(one.target if isinstance(one, ast.AugAssign) else one.targets[0]) for one, _ in _updates(node)}
+def _bound_otherwise(node: ast.FunctionDef, updates: list[_Update]) -> set[str]:
+    """Return the names that a function binds by anything but `updates`."""
+    targets = [one.target if isinstance(one, ast.AugAssign) else one.targets[0] for one, _ in updates]
+    others = {
+        one.id
+        for statement in node.body
+        for one in own_statements_of(statement)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and not any(one is target for target in targets)
+    }
     return (
-        any(
-            isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) and id(one) not in targets
-            for statement in node.body
-            for one in own_statements_of(statement)
-        )
-        or name in effects_of([one for one in node.body if isinstance(one, (ast.Import, ast.FunctionDef))]).names
+        others | effects_of([one for one in node.body if isinstance(one, (ast.Import, ast.FunctionDef))]).names.keys()
     )
 
 

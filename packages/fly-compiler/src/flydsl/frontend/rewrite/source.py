@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
-from .compiled import FunctionNode, is_compiled_from, is_transformed
+from .compiled import FunctionNode, imported_names, is_compiled_from, is_transformed
 from .syntax import copied
 
 __all__ = ["FunctionNode", "FunctionSource", "SourceUnavailableError", "find_source", "source_line"]
@@ -42,6 +42,8 @@ class _File:
 
 
 _files: dict[str, _File] = {}
+_imports: dict[str, tuple[list[str], frozenset[str]]] = {}
+"""The names that a file imports, with its lines."""
 
 
 def find_source(function: FunctionType) -> FunctionSource:
@@ -72,7 +74,7 @@ def find_source(function: FunctionType) -> FunctionSource:
     if (
         not found
         or not _same_arguments(found[0][0], code)
-        or not (is_transformed(function) or is_compiled_from(*found[0], function))
+        or not (is_transformed(function) or is_compiled_from(*found[0], function, _imported(code.co_filename, lines)))
     ):
         raise SourceUnavailableError(
             f"the source of '{function.__qualname__}' is not at {code.co_filename}:{code.co_firstlineno} any more: the "
@@ -87,6 +89,13 @@ def find_source(function: FunctionType) -> FunctionSource:
     else:
         text = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return FunctionSource(node, code.co_filename, class_name, text, lines)
+
+
+def _imported(filename: str, lines: list[str]) -> frozenset[str]:
+    known = _imports.get(filename)
+    if known is None or known[0] != lines:
+        known = _imports[filename] = (lines, imported_names("".join(lines)))
+    return known[1]
 
 
 def _alone(function: FunctionType, lines: list[str]) -> list[tuple[FunctionNode, str | None]]:

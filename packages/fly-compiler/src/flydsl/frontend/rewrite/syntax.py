@@ -25,6 +25,7 @@ __all__ = [
     "is_range_loop",
     "load",
     "located",
+    "nodes_in",
     "own_statements_of",
     "parameters_of",
     "region_lambda",
@@ -170,14 +171,26 @@ def children_of(node: ast.AST) -> list[ast.AST]:
 
     `ast.iter_child_nodes` takes most of the time that it takes to rewrite a function.
     """
+    fields = _child_fields.get(type(node))
+    if fields is None:
+        fields = child_fields(node)
     found: list[ast.AST] = []
-    kind = type(node)
-    for name in _child_fields.get(kind) or child_fields(node):
+    for name in fields:
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            found += [one for one in value if isinstance(one, ast.AST)]
+        if value.__class__ is list:
+            for one in value:
+                if isinstance(one, ast.AST):
+                    found.append(one)
         elif isinstance(value, ast.AST):
             found.append(value)
+    return found
+
+
+def nodes_in(node: ast.AST) -> list[ast.AST]:
+    """Return `node` and all that is inside it, nested functions too, in no particular order; see `children_of`."""
+    found = [node]
+    for one in found:  # which grows
+        found += children_of(one)
     return found
 
 

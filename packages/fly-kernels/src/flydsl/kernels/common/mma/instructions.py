@@ -146,25 +146,33 @@ _TWO_BYTES = ("fp16", "bf16")
 _SCALED = {("gfx950", "fp8"): (128, 32)}
 
 
+def _atom(arch: str, dtype: str) -> MatrixAtom:
+    """The instruction of a row of `_MFMA` or `_WMMA`."""
+    size, integer, pairs = 2 if dtype in _TWO_BYTES else 1, "int" in dtype, dtype.endswith("x2")
+    if arch in _MFMA:
+        return MatrixAtom(_MFMA[arch][dtype], 4, 64, size, integer)
+    doubled = arch == "gfx1100"  # both halves of the wave hold the same operands
+    depth = 32 if arch == "gfx1250" else 16
+    return MatrixAtom(
+        depth, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled, pairs=pairs,
+        signed=not dtype.startswith("u"),
+    )  # fmt: skip
+
+
+# Made once: a trace asks for them thousands of times.
+_ATOMS = {(arch, dtype): _atom(arch, dtype) for arch, types in (*_MFMA.items(), *_WMMA.items()) for dtype in types}
+_ATOMS |= {(arch, "int4"): replace(_ATOMS[arch, "int8"], scale_bits=4) for arch in _MFMA}
+_SCALED_ATOMS = {
+    key: replace(_ATOMS[key], depth=depth, cycles=cycles) for key, (depth, cycles) in _SCALED.items()
+}  # fmt: skip
+
+
 def matrix_atom(arch: str, dtype: str) -> MatrixAtom | None:
     """The instruction for operands of `dtype` ("fp16", "bf16", "fp8", "int8", "uint8"), None where there is none.
 
     "int4" is of B, see `unpack_int4`; A is int8. "int4x2" and "uint4x2" are of both, two a byte, and count bytes.
     """
-    if dtype == "int4":
-        found = matrix_atom(arch, "int8") if arch in _MFMA else None
-        return None if found is None else replace(found, scale_bits=4)
-    size, integer, pairs = 2 if dtype in _TWO_BYTES else 1, "int" in dtype, dtype.endswith("x2")
-    if dtype in _MFMA.get(arch, ()):
-        return MatrixAtom(_MFMA[arch][dtype], 4, 64, size, integer)
-    if dtype in _WMMA.get(arch, ()):
-        doubled = arch == "gfx1100"  # both halves of the wave hold the same operands
-        depth = 32 if arch == "gfx1250" else 16
-        return MatrixAtom(
-            depth, 1 if doubled else 2, 32, size, integer, _WMMA[arch][dtype], rows_in_turns=doubled, pairs=pairs,
-            signed=not dtype.startswith("u"),
-        )  # fmt: skip
-    return None
+    return _ATOMS.get((arch, dtype))
 
 
 def matrix_product(arch: str, dtype: str, packs: int) -> MatrixAtom:
@@ -178,7 +186,4 @@ def matrix_product(arch: str, dtype: str, packs: int) -> MatrixAtom:
     found = matrix_atom(arch, dtype)
     if found is None:
         raise ValueError(f"in_dtype {dtype!r} is not supported; use one of {', '.join((*_MFMA[arch], 'int4'))}")
-    if (arch, dtype) in _SCALED and packs % 2 == 0:
-        depth, cycles = _SCALED[arch, dtype]
-        return replace(found, depth=depth, cycles=cycles)
-    return found
+    return _SCALED_ATOMS.get((arch, dtype), found) if packs % 2 == 0 else found

@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..language import fx
+from .column_views import ColumnViews
 from .instructions import PACK_BYTES, unpack_int4
 from .lds_ways import Access, DirectWay, Way, issue_all, load_step
 from .loop_plan import TiledLoop
@@ -129,9 +130,12 @@ def tiled_loop(
         _, tile_n, tile_k = loop.tile
         fragment_b = mine.make_fragment_A(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_k), (tile_k, 1))))
 
+    views: ColumnViews | None = None
+    if loop.by_columns or loop.uniform_steps or loop.scaled:
+        views = ColumnViews(loop, sums, [fragment_b] if loop.packed else fragments_b, fragment_a)
     scaling: Any = None
     if scales is not None:
-        scaling = (E8M0Scaling if loop.b_mx else F32Scaling)(loop, mine, scales, thread)
+        scaling = (E8M0Scaling if loop.b_mx else F32Scaling)(loop, mine, scales, thread, views)
 
     def multiply(now: Any, group: int) -> None:
         if fx.const_expr(scaling is not None):
@@ -143,17 +147,15 @@ def tiled_loop(
         fx.gemm(tiled, sums, fragment_b[one], fragment_a[one], sums)
 
     def multiply_column(now: Any, n: int, group: int, part: int) -> None:
-        columns_b = fragment_b if loop.packed else fragments_b[now.buffer(0, loop.b_sets)]
+        assert views is not None
+        which = 0 if loop.packed else now.buffer(0, loop.b_sets)
         if fx.const_expr(scaling is not None):
-            scaling.multiply_column(tiled, sums, columns_b, fragment_a, now, group, n, loop.rows_of(part))
+            scaling.multiply_column(tiled, which, now, group, n, loop.rows_of(part))
             return
         if fx.const_expr(loop.packed and part == 0):
             _unpack(loop, loaded_b, fragment_b, group, n)
-        for half in fx.range_constexpr(loop.halves):
-            for m in loop.rows_of(part):
-                along_k, total = loop.along_k(group, half), fx.coalesce(sums[None, n, m])
-                each = fx.coalesce(columns_b[None, n, along_k]), fx.coalesce(fragment_a[None, m, along_k])
-                fx.gemm(tiled, total, *each, total)
+        total = views.sums[n][part]
+        fx.gemm(tiled, total, views.b[which][n][group], views.a[part][group], total)
 
     def reload_b(now: Any, group: int, n: int | None = None) -> None:
         for block in loop.blocks_of(group):
