@@ -51,6 +51,8 @@ def cases(arch: str) -> Iterator[tuple[str, dict[str, Any]]]:
             fields = {"direct": loop.get("direct", False) and not loop.get("quadrants", False)}
             if waves:
                 fields |= {"waves": tuple(waves[:2]), "k_waves": waves[2]}
+            if name in listed:  # the first of them is taken
+                continue
             listed.append(name)
             yield name, _plain(dtype, form["tile"], form["step_bytes"]) | fields
     table = defaults("gemm", arch)
@@ -115,9 +117,8 @@ def measure(arch: str, fields: dict[str, Any]) -> dict[str, Any]:
     from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
     from flydsl.kernels.gemm.tile_gemm import TileGemm
 
-    for name in ("waves",):
-        if fields.get(name):
-            fields[name] = tuple(fields[name])
+    if fields.get("waves"):
+        fields["waves"] = tuple(fields["waves"])
     epilogue = Epilogue(scaled=fields.pop("scaled"))
     gemm = TileGemm(arch=arch, N=_COLUMNS, out_dtype="bf16", epilogue=epilogue, **fields)
     launch, arguments = launcher(gemm, torch)

@@ -95,7 +95,7 @@ class LoopOperands:
 
 
 def tiled_loop(
-    loop: TiledLoop, a: Any, b: Any, lds: Any, thread: fx.Int32, looped: Any, scales: Scales | None = None
+    loop: TiledLoop, a: fx.Tensor, b: fx.Tensor, lds: Any, thread: fx.Int32, looped: Any, scales: Scales | None = None
 ) -> dict[tuple[int, int], Any]:
     """The sums of a wave: r of a lane for each (row block, column block). Waves along K have still to be summed.
 
