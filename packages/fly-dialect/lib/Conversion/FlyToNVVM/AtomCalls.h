@@ -7,10 +7,44 @@
 #include "../FlyToLLVM/AtomCalls.h"
 #include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.h"
 
+#include "llvm/ADT/DenseMap.h"
+
+#include <string>
+
 namespace fly::nvvm {
 
+/// Products of a warpgroup one behind the other on the same accumulators, which become one piece of
+/// assembly.
+struct Products {
+  std::string assembly;
+  /// What it reads beside the accumulators, and their constraints.
+  llvm::SmallVector<std::pair<mlir::Value, llvm::StringRef>> inputs;
+};
+
+/// Products that are not emitted yet, by the call that they share their assembly with. Assembly
+/// takes and gives all accumulators, one by one: of a sum of eight products, seven eighths of
+/// everything that the compiler would have to look at.
+class OpenProducts {
+public:
+  void leave(mlir::Operation *call, Products products) {
+    byCall.insert({call, std::move(products)});
+  }
+  Products take(mlir::Operation *call) {
+    auto found = byCall.find(call);
+    if (found == byCall.end())
+      return {};
+    Products products = std::move(found->second);
+    byCall.erase(found);
+    return products;
+  }
+
+private:
+  llvm::DenseMap<mlir::Operation *, Products> byCall;
+};
+
+/// Lowers a product, or leaves it open for the next one on its accumulators; these pass through.
 mlir::FailureOr<mlir::Value> lowerWGMMA(mlir::OpBuilder &builder, SM90WGMMAType operation,
-                                        const lowering::MmaCall &call);
+                                        const lowering::MmaCall &call, OpenProducts &open);
 lowering::CopyResult lowerTMALoad(mlir::OpBuilder &builder, SM90TMALoadType operation,
                                   const lowering::CopyCall &call);
 lowering::CopyResult lowerTMAStore(mlir::OpBuilder &builder, SM90TMAStoreType operation,

@@ -56,7 +56,7 @@ lowering::CopyResult NVVMDevice::lowerCopy(OpBuilder &builder, Type operation,
 FailureOr<Value> NVVMDevice::lowerMma(OpBuilder &builder, Type operation,
                                       const lowering::MmaCall &call) const {
   if (auto wgmma = dyn_cast<SM90WGMMAType>(operation))
-    return lowerWGMMA(builder, wgmma, call);
+    return lowerWGMMA(builder, wgmma, call, open);
   return failure();
 }
 

@@ -2,6 +2,8 @@
 #ifndef FLY_LIB_CONVERSION_FLYTONVVM_NVVMDEVICE_H
 #define FLY_LIB_CONVERSION_FLYTONVVM_NVVMDEVICE_H
 
+#include "AtomCalls.h"
+
 #include "../FlyToLLVM/DeviceConversion.h"
 
 namespace fly::nvvm {
@@ -24,6 +26,9 @@ public:
                                         const lowering::MmaCall &call) const override;
   mlir::Value defaultState(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Type operation) const override;
+
+private:
+  mutable OpenProducts open; // of one conversion, in the order of the program
 };
 
 /// Shuffles between lanes, as `shfl.sync` of 32-bit words. The lanes of a group of `width` name

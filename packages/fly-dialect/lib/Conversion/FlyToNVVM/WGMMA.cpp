@@ -6,6 +6,7 @@
 #include "../FlyToLLVM/AtomState.h"
 #include "AtomCalls.h"
 #include "NVVMDevice.h"
+#include "fly/Dialect/Fly/IR/FlyOps.h"
 #include "fly/Dialect/FlyNVVM/IR/SharedTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -199,9 +200,27 @@ FailureOr<Value> descriptorOf(OpBuilder &builder, Operation *op, fly::MemRefType
   return descriptor;
 }
 
+/// The product that `product` can share its assembly with: the next one of the same kind that adds
+/// to its sums, which nothing else uses, without anything in between that others could see.
+Operation *nextOnSums(Operation *product) {
+  auto call = dyn_cast<MmaAtomCallSSAOp>(product);
+  Value sums = call ? call.getResult() : Value();
+  if (!sums || !sums.hasOneUse())
+    return nullptr;
+  auto next = dyn_cast<MmaAtomCallSSAOp>(*sums.user_begin());
+  if (!next || next.getC() != sums || next->getBlock() != call->getBlock() ||
+      next.getAtom().getType() != call.getAtom().getType() || !next.getResult())
+    return nullptr;
+  for (Operation *between = call->getNextNode(); between != next; between = between->getNextNode())
+    if (!isMemoryEffectFree(between))
+      return nullptr;
+  return next;
+}
+
 } // namespace
 
-FailureOr<Value> lowerWGMMA(OpBuilder &builder, SM90WGMMAType operation, const MmaCall &call) {
+FailureOr<Value> lowerWGMMA(OpBuilder &builder, SM90WGMMAType operation, const MmaCall &call,
+                            OpenProducts &open) {
   Location loc = call.loc();
   auto accumulators = dyn_cast<VectorType>(call.c.getType());
   const int32_t bits = getElementBitWidth(operation.getElemTyAcc());
@@ -211,9 +230,10 @@ FailureOr<Value> lowerWGMMA(OpBuilder &builder, SM90WGMMAType operation, const M
            << " registers side by side: make the fragment with make_fragment_C";
   const size_t count = bitWidthOf(accumulators) / 32;
 
-  SmallVector<std::pair<Value, StringRef>> inputs;
+  Products products = open.take(call.op);
+  SmallVectorImpl<std::pair<Value, StringRef>> &inputs = products.inputs;
   std::string a;
-  size_t next = 2 * count;
+  size_t next = 2 * count + inputs.size();
   if (operation.getRegistersA()) {
     auto type = dyn_cast<VectorType>(call.a.front().getType());
     constexpr size_t wordsOfA = 4;
@@ -245,8 +265,9 @@ FailureOr<Value> lowerWGMMA(OpBuilder &builder, SM90WGMMAType operation, const M
   inputs.push_back({arith::ExtUIOp::create(builder, loc, builder.getI32Type(), accumulate), "r"});
   const std::string flag = "$" + std::to_string(next);
 
-  std::string assembly;
-  llvm::raw_string_ostream text(assembly);
+  llvm::raw_string_ostream text(products.assembly);
+  if (!products.assembly.empty())
+    text << '\n';
   text << "{ .reg .pred p; setp.ne.b32 p, " << flag << ", 0; wgmma.mma_async.sync.aligned.m"
        << operation.getM() << 'n' << operation.getN() << 'k' << operation.getK() << '.'
        << ptxName(operation.getElemTyAcc()) << '.' << ptxName(operation.getElemTyA()) << '.'
@@ -260,7 +281,11 @@ FailureOr<Value> lowerWGMMA(OpBuilder &builder, SM90WGMMAType operation, const M
     text << ", " << int(operation.getMnMajorB());
   }
   text << "; }";
-  return emitOnAccumulators(builder, loc, assembly, call.c, inputs);
+  if (Operation *other = nextOnSums(call.op)) {
+    open.leave(other, std::move(products));
+    return call.c;
+  }
+  return emitOnAccumulators(builder, loc, products.assembly, call.c, inputs);
 }
 
 namespace {

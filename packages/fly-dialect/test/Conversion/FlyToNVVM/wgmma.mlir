@@ -123,3 +123,51 @@ func.func @order(%sums: vector<2xf32>) -> vector<2xf32> {
   %1 = fly_nvvm.wgmma_wait %0, pending = 1 : vector<2xf32>
   return %1 : vector<2xf32>
 }
+
+// -----
+
+// Products one behind the other on the same sums are one piece of assembly: with slices that are all of the registers
+// in between, with A in registers, and each with its own flag.
+
+!wgmma = !fly_nvvm.sm90.wgmma<64x8x16, (bf16, bf16) -> f32, registersA = true, mnMajorA = false, mnMajorB = false>
+!b = !fly.memref<bf16, shared, (8,16):(64,1), align<1024>, S<3,4,3>>
+
+// CHECK-LABEL: func.func @together(
+// CHECK-SAME: vector<4xf32>, %[[P:.*]]: i1)
+func.func @together(%a: vector<8xbf16>, %a2: vector<8xbf16>, %b: !b, %b2: !b, %c: vector<4xf32>, %p: i1) -> vector<4xf32> {
+  %new = fly.make_mma_atom : !fly.mma_atom<!wgmma>
+  %atom = fly.atom.set_value(%new, "accumulate", %p) : (!fly.mma_atom<!wgmma>, i1) -> !fly.mma_atom<!wgmma>
+  // CHECK-COUNT-4: llvm.extractelement %{{.*}} : vector<4xf32>
+  // CHECK: llvm.inline_asm has_side_effects
+  // CHECK-SAME: "{ .reg .pred p; setp.ne.b32 p, $13, 0; wgmma.{{.*}} {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1, 0; }
+  // CHECK-SAME: { .reg .pred p; setp.ne.b32 p, $19, 0; wgmma.{{.*}} {$0, $1, $2, $3}, {$14, $15, $16, $17}, $18, p, 1, 1, 0; }"
+  // CHECK-SAME: "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r,r,r,r,r,l,r"
+  // CHECK-NOT: llvm.inline_asm
+  %0 = fly.mma_atom_call_ssa(%atom, %a, %b, %c) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, vector<8xbf16>, !b, vector<4xf32>) -> vector<4xf32>
+  %kept = vector.insert_strided_slice %0, %c {offsets = [0], strides = [1]} : vector<4xf32> into vector<4xf32>
+  %1 = vector.extract_strided_slice %kept {offsets = [0], sizes = [4], strides = [1]} : vector<4xf32> to vector<4xf32>
+  %2 = fly.mma_atom_call_ssa(%new, %a2, %b2, %1) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, vector<8xbf16>, !b, vector<4xf32>) -> vector<4xf32>
+  // CHECK: return
+  return %2 : vector<4xf32>
+}
+
+// -----
+
+// What stands in between and may be seen keeps them apart, and so does another use of the first one's sums.
+
+!wgmma = !fly_nvvm.sm90.wgmma<64x8x16, (bf16, bf16) -> f32, registersA = true, mnMajorA = false, mnMajorB = false>
+!b = !fly.memref<bf16, shared, (8,16):(64,1), align<1024>, S<3,4,3>>
+
+// CHECK-LABEL: func.func @apart(
+func.func @apart(%a: vector<8xbf16>, %b: !b, %c: vector<4xf32>) -> (vector<4xf32>, vector<4xf32>) {
+  %atom = fly.make_mma_atom : !fly.mma_atom<!wgmma>
+  // CHECK: wgmma.mma_async{{.*}} "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r"
+  %0 = fly.mma_atom_call_ssa(%atom, %a, %b, %c) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, vector<8xbf16>, !b, vector<4xf32>) -> vector<4xf32>
+  // CHECK: nvvm.wgmma.commit.group.sync.aligned
+  fly_nvvm.wgmma_commit
+  // CHECK: wgmma.mma_async{{.*}} "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r"
+  %1 = fly.mma_atom_call_ssa(%atom, %a, %b, %0) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, vector<8xbf16>, !b, vector<4xf32>) -> vector<4xf32>
+  // CHECK: wgmma.mma_async{{.*}} "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r"
+  %2 = fly.mma_atom_call_ssa(%atom, %a, %b, %1) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, vector<8xbf16>, !b, vector<4xf32>) -> vector<4xf32>
+  return %1, %2 : vector<4xf32>, vector<4xf32>
+}
