@@ -21,29 +21,13 @@ using namespace fly::nvvm;
 
 namespace {
 
-/// Registers that are read or written as a whole stand as slices that are all of a vector; without
-/// them, what uses a product's sums shows.
-void foldWholeSlices(Operation *root) {
-  root->walk([](Operation *op) {
-    Value same;
-    if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
-      same = insert.getValueToStore();
-    else if (auto extract = dyn_cast<vector::ExtractStridedSliceOp>(op))
-      same = extract.getSource();
-    if (!same || same.getType() != op->getResult(0).getType())
-      return;
-    op->replaceAllUsesWith(ValueRange(same));
-    op->erase();
-  });
-}
-
 struct ConvertFlyToNVVMPass : fly::impl::ConvertFlyToNVVMPassBase<ConvertFlyToNVVMPass> {
   using ConvertFlyToNVVMPassBase::ConvertFlyToNVVMPassBase;
 
   void runOnOperation() override {
     if (failed(refuseForeign(getOperation(), chip)))
       return signalPassFailure();
-    foldWholeSlices(getOperation());
+    mergeVectorSlices(getOperation());
     ConversionTarget target(getContext());
     target.addLegalDialect<NVVM::NVVMDialect>();
     auto extend = [&](TypeConverter &converter, RewritePatternSet &patterns) {

@@ -46,6 +46,9 @@ void populateTensorCopyPatterns(const mlir::TypeConverter &converter,
 /// Tensor maps: how they cross boundaries, and how host functions make them.
 void populateTensorMapPatterns(mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
+/// Makes one operation of each chain of slices of vectors, where one does.
+void mergeVectorSlices(mlir::Operation *root);
+
 /// Diagnoses the first operation or type that only AMD GPUs have, with what there is instead.
 mlir::LogicalResult refuseForeign(mlir::Operation *root, llvm::StringRef chip);
 
