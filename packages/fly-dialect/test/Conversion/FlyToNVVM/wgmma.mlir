@@ -39,7 +39,7 @@ func.func @along_k(%a: !a, %b: !b, %c: vector<4xf32>, %p: i1) -> vector<4xf32> {
 
 // CHECK-LABEL: func.func @of_a_ring(
 // CHECK-SAME: %[[RING:.*]]: !llvm.ptr<3>, %{{.*}}: !llvm.ptr<3>, %[[STAGE:.*]]: i32, %[[OTHER:.*]]: i32
-func.func @of_a_ring(%ring: !p, %b: !b, %stage: i32, %other: i32, %c: vector<4xf32>) -> vector<4xf32> {
+func.func @of_a_ring(%ring: !p, %b: !b, %stage: i32, %other: i32, %c: vector<4xf32>) -> (vector<4xf32>, vector<4xf32>) {
   %atom = fly.make_mma_atom : !fly.mma_atom<!wgmma>
   %size = arith.constant 4096 : i32
   %step = arith.constant 16 : i32
@@ -68,8 +68,8 @@ func.func @of_a_ring(%ring: !p, %b: !b, %stage: i32, %other: i32, %c: vector<4xf
   %any = fly.make_int_tuple(%other) : (i32) -> !fly.int_tuple<?{div=512}>
   %somewhere = fly.add_offset(%ring, %any) : (!p, !fly.int_tuple<?{div=512}>) -> !p
   %other_a = fly.make_view(%somewhere, %layout) : (!p, !fly.layout<(64,16):(64,1)>) -> !a
-  %1 = fly.mma_atom_call_ssa(%atom, %other_a, %b, %0) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, !a, !b, vector<4xf32>) -> vector<4xf32>
-  return %1 : vector<4xf32>
+  %1 = fly.mma_atom_call_ssa(%atom, %other_a, %b, %c) {operandSegmentSizes = array<i32: 1, 0, 1, 1, 1>} : (!fly.mma_atom<!wgmma>, !a, !b, vector<4xf32>) -> vector<4xf32>
+  return %0, %1 : vector<4xf32>, vector<4xf32>
 }
 
 // -----
