@@ -37,7 +37,11 @@ def ConvertFlyToNVVMPass : Pass<"convert-fly-to-nvvm"> {
     own group. Operations, atoms and address spaces of AMD's are errors that say what there is instead.
 
     Products of warpgroups are inline assembly that takes and gives their accumulators, with descriptors computed from
-    the layouts of their tiles. Tensor maps are encoded by the runtime in the host function and cross launches by value.
+    the layouts of their tiles; products one behind the other on the same sums share one piece of it. Tensor maps are
+    encoded by the runtime in the host function and cross launches by value.
+
+    Chains of slices of vectors, which fragments that lie apart in registers are read and written by, become one
+    `vector.shuffle` or `vector.from_elements` first, where one does: what stands behind has to look at less.
   }];
   let options = [Option<"chip", "chip", "std::string", [{"sm_90a"}], "the target's architecture, for errors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
