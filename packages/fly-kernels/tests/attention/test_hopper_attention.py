@@ -54,15 +54,17 @@ def test_the_program():
 
 
 def test_descriptors_differ_by_a_constant():
-    """Between two products of a ring's tile stands an addition, and no address is shifted or masked again."""
+    """Ahead of a group of products an address is shifted once for each ring; what follows are additions."""
     q, k, v = tensors(128, torch.bfloat16)
     launch = compile_hopper_attention(dtype="bf16", head_dim=128, causal=False)
     launch(q, k, v, torch.empty_like(q), q)
-    products = re.split(r"wgmma\.mma_async[^\n]*\n", ptx())
-    between = [re.findall(r"^\s+(\w+)\.", one, re.MULTILINE) for one in products[1:-1]]
-    inside = [found for found in between if len(found) < 10]
-    assert len(inside) >= 7 * 5  # of 6 groups of 8 products
-    assert not any({"shr", "and", "mul"} & set(found) for found in inside)
+    behind_fences = [one for one in ptx().split("wgmma.fence.sync.aligned;") if "wgmma.mma_async" in one]
+    assert len(behind_fences) == 6
+    for text in behind_fences:
+        ahead = re.findall(r"^\s+(\w+)\.", text[: text.index("wgmma.mma_async")], re.MULTILINE)
+        assert ahead.count("add") >= 7  # for 8 tiles, one beside the other
+        assert sum(map(ahead.count, ("shl", "shr"))) <= 2
+        assert not {"and", "mul", "mad"} & set(ahead)
 
 
 def test_windows_and_strides():
