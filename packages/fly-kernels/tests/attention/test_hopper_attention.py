@@ -54,7 +54,7 @@ def test_the_program():
 
 
 def test_descriptors_differ_by_a_constant():
-    """Ahead of a group of products an address is shifted once for each ring; what follows are additions."""
+    """Ahead of a group of products an address is shifted once for each operand; what follows are additions."""
     q, k, v = tensors(128, torch.bfloat16)
     launch = compile_hopper_attention(dtype="bf16", head_dim=128, causal=False)
     launch(q, k, v, torch.empty_like(q), q)
@@ -63,7 +63,7 @@ def test_descriptors_differ_by_a_constant():
     for text in behind_fences:
         ahead = re.findall(r"^\s+(\w+)\.", text[: text.index("wgmma.mma_async")], re.MULTILINE)
         assert ahead.count("add") >= 7  # for 8 tiles, one beside the other
-        assert sum(map(ahead.count, ("shl", "shr"))) <= 2
+        assert sum(map(ahead.count, ("shl", "shr"))) <= 3  # of two rings, and of the tile of queries
         assert not {"and", "mul", "mad"} & set(ahead)
 
 
