@@ -98,6 +98,32 @@ def _sixteen() -> list[Case]:
     ]  # fmt: skip
 
 
+def _of_2019() -> list[Case]:
+    """gfx12's minimum and maximum of IEEE 754-2019, and the middle of three numbers."""
+    least, most = exact.minimum_2019, exact.maximum_2019
+    out = []
+    for form in ("f16", "f32", "f64"):
+        two, three = f"{form} {form}", f"{form} {form} {form}"
+        out += [
+            case(f"v_{name}_{form}", two, form, f, archs=GFX12) for name, f in (("minimum", least), ("maximum", most))
+        ]
+        if form != "f64":
+            out += [
+                case(f"v_minimum3_{form}", three, form, least, archs=GFX12),
+                case(f"v_maximum3_{form}", three, form, most, archs=GFX12),
+                case(f"v_minimummaximum_{form}", three, form, in_turn(most, least), archs=GFX12),
+                case(f"v_maximumminimum_{form}", three, form, in_turn(least, most), archs=GFX12),
+                case(f"v_med3_num_{form}", three, form, lambda a, b, c: exact.median(a, b, c, False), archs=GFX12),
+            ]
+    pairs: Any = {"v_pk_minimum_f16": least, "v_pk_maximum_f16": most,
+                  "v_pk_min_num_f16": lambda a, b: exact.minimum(a, b, False),
+                  "v_pk_max_num_f16": lambda a, b: exact.maximum(a, b, False)}  # fmt: skip
+    for name, f in pairs.items():
+        both: Any = lambda a, b, f=f: np.stack([f(x, y) for x, y in zip(a, b, strict=True)])  # noqa: E731
+        out.append(case(name, "pk_f16 pk_f16", "pk_f16", both, archs=GFX12))
+    return out
+
+
 def cases() -> list[Case]:
     def accumulated(context: Context, a: Array, b: Array) -> Array:
         return without_zero_times(a, b, context.old[0][0].view(np.float32))
@@ -143,6 +169,7 @@ def cases() -> list[Case]:
                     case(f"v_min3_num_{form}", three, form, in_turn(least, least), archs=archs),
                     case(f"v_max3_num_{form}", three, form, in_turn(most, most), archs=archs),
                 ]
+    out += _of_2019()
     for name, count in (("v_dot4_i32_iu8", 4), ("v_dot8_i32_iu4", 8)):
         for a in (False, True):
             for b in (False, True):

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 from . import (
     rdna,
@@ -60,7 +61,7 @@ ELSEWHERE = {
 }
 
 
-# Of RDNA and gfx1250, by how their names begin.
+# Of RDNA and gfx1250, by regular expressions of how their names begin.
 OF_RDNA = {
     "v_wmma_": "rdna/test_matrix*.py", "v_swmmac_": "rdna/test_matrix*.py", "v_dual_": "rdna/test_waves.py",
     "v_permlane16_b32": "rdna/test_waves.py", "v_permlanex16_b32": "rdna/test_waves.py",
@@ -72,7 +73,29 @@ OF_RDNA = {
     "v_cvt_scale_pk": "rdna/test_convert_1250.py", "v_cvt_scalef32_pk8_": "rdna/test_convert_1250.py",
     "v_cvt_scalef32_pk16_": "rdna/test_convert_1250.py", "v_cvt_scalef32_sr_pk8_": "rdna/test_convert_1250.py",
     "v_cvt_scalef32_sr_pk16_": "rdna/test_convert_1250.py",
+    r"s_(cmp_\w+|add|sub|mul|(min|max)_num|minimum|maximum|ceil|floor|trunc|rndne)_f(16|32)$":
+        "rdna/test_scalar_floats.py",
+    r"s_(fmac_f(16|32)|fma[am]k_f32|cvt_(hi_f32_f16|f\w+|[iu]32_f32|pk_rtz_f16_f32))$": "rdna/test_scalar_floats.py",
+    r"v_s_(exp|log|rcp|rsq|sqrt)_f(16|32)$": "rdna/test_scalar_floats.py",
+    r"s_(and|or|xor|nand|nor|xnor|and_not[01]|or_not[01])_saveexec_b32$": "rdna/test_masks_of_32.py",
+    r"s_and_not[01]_wrexec_b32$": "rdna/test_masks_of_32.py",
+    r"buffer_(load|store)_(d16_(hi_)?)?[uib](8|16|32|64|96|128)$": "rdna/test_buffers.py",
+    r"s_(buffer_)?load_[uib](8|16|32|64|96|128|256|512)$": "rdna/test_memory.py",
+    r"ds_cmpstore_rtn_b(32|64)$|(global|flat|buffer)_atomic_cmpswap_b(32|64)$": "rdna/test_memory.py",
+    r"ds_(min|max)_num_rtn_f32$|(global|flat|buffer)_atomic_(min|max)_(num_)?f32$": "rdna/test_memory.py",
+    r"ds_(cond_sub|sub_clamp)_rtn_u32$|(global|flat|buffer)_atomic_(cond_sub|sub_clamp)_u32$": "rdna/test_memory.py",
+    r"buffer_atomic_((add|sub|min|max|inc|dec)_u|(min|max)_i|(swap|and|or|xor)_b)(32|64)$": "rdna/test_buffers.py",
 }  # fmt: skip
+
+
+@lru_cache
+def named_in_rdna() -> dict[str, str]:
+    """Words of RDNA's own tests that may be opcodes, and the first file that has them."""
+    out: dict[str, str] = {}
+    for path in sorted((Path(__file__).parent.parent / "rdna").glob("test_*.py")):
+        for word in re.findall(r"\b[a-z]+_[a-z0-9_]+\b", path.read_text()):
+            out.setdefault(word, f"rdna/{path.name}")
+    return out
 
 
 @lru_cache

@@ -8,6 +8,7 @@ namespace flyemu::FLYEMU_LANES {
 namespace {
 
 constexpr Fidelity kExact = Fidelity::Exact;
+constexpr Fidelity kAssumed = Fidelity::Assumed;
 
 #define UN(NAME, D, A, ...) FLYEMU_ROW1(NAME, D, A, 0, kExact, __VA_ARGS__)
 
@@ -44,7 +45,8 @@ inline uint32_t packI16(int32_t a, int32_t b) {
 inline uint32_t packU16(uint32_t a, uint32_t b) {
   return smaller(a, 0xffffU) | smaller(b, 0xffffU) << 16;
 }
-/// Insert the float, rounded and saturated, as byte b of c.
+/// Insert the float as byte b of c. AMD's documents leave open how it is rounded and what is out of
+/// range: to the nearest, ties to even, and saturated is assumed.
 inline uint32_t packU8(float a, uint32_t b, uint32_t c) {
   const float rounded = isNan(a) ? 0.0F : bounded(__builtin_roundevenf(a), 0.0F, 255.0F);
   const uint32_t shift = 8 * (b & 3U);
@@ -123,8 +125,8 @@ const LaneRow kRows[] = {
     FLYEMU_ROW2("v_cvt_pknorm_u16_f16", B32, F16, F16, 0, kExact, unorm16(a) | unorm16(b) << 16),
     FLYEMU_ROW2("v_cvt_pk_i16_i32", B32, I32, I32, 0, kExact, packI16(a, b)),
     FLYEMU_ROW2("v_cvt_pk_u16_u32", B32, U32, U32, 0, kExact, packU16(a, b)),
-    FLYEMU_ROW3("v_cvt_pk_u8_f32", B32, F32, U32, U32, 0, kExact, packU8(a, b, c)),
-    FLYEMU_ROW3("v_cvt_pkaccum_u8_f32", B32, F32, U32, U32, kReadsDst, kExact, packU8(a, b, c)),
+    FLYEMU_ROW3("v_cvt_pk_u8_f32", B32, F32, U32, U32, 0, kAssumed, packU8(a, b, c)),
+    FLYEMU_ROW3("v_cvt_pkaccum_u8_f32", B32, F32, U32, U32, kReadsDst, kAssumed, packU8(a, b, c)),
 };
 
 } // namespace
