@@ -4,6 +4,7 @@
 
     python tools/bench/emulator.py                  # tables; the exit status is 1 when a target is missed
     python tools/bench/emulator.py --json figures.json
+    python tools/bench/emulator_before.py FOLDER    # against another version of itself
 
 Needs fly-emulator, numpy and clang-22. Targets, on two cores: a 1024^3 f16 GEMM with matrix instructions in under 2 s,
 a bf16 softmax over 1024 x 8192 in under 0.5 s, the start of a process that runs a kernel on the emulator under 50 ms
@@ -175,19 +176,23 @@ def summary(values: list[float]) -> tuple[float, float]:
     return middle, high - low
 
 
+def class_code(name: str) -> str:
+    """A loop of instructions of a class."""
+    pattern = CLASSES[name]
+    lines = [
+        "  " + pattern.format(a=24 + i % 4 if "s{" not in pattern else 21 + i % 4, b=2 if "v{" in pattern else 25,
+                              d=16 + 2 * (i % 4), e=17 + 2 * (i % 4))
+        for i in range(UNROLLED)
+    ]  # fmt: skip
+    return LOOP.format(count=60 if "mfma" in name else 600, body="\n".join(lines))
+
+
 def class_rates(emulator: Emulator, arch: str, times: int) -> list[Figure]:
     """Million wave instructions per second, each class by itself in a loop of 32."""
     kernel_f = importlib.import_module("assembly").kernel_f  # from the emulator's tests
     figures = []
-    for name, pattern in CLASSES.items():
-        lines = [
-            "  " + pattern.format(a=24 + i % 4 if "s{" not in pattern else 21 + i % 4, b=2 if "v{" in pattern else 25,
-                                  d=16 + 2 * (i % 4), e=17 + 2 * (i % 4))
-            for i in range(UNROLLED)
-        ]  # fmt: skip
-        count = 60 if "mfma" in name else 600
-        code = LOOP.format(count=count, body="\n".join(lines))
-        image = compile_object(kernel_f(code, arch, lds=16384, vgprs=64), arch, ".s")
+    for name in CLASSES:
+        image = compile_object(kernel_f(class_code(name), arch, lds=16384, vgprs=64), arch, ".s")
         module = emulator.load(image)
         x, y = np.zeros((2, 1 << 16), np.uint32)
         kernel, groups = module.kernel("f"), 16
