@@ -27,6 +27,9 @@ class ColumnViews:
         a: by part and group, (V, rows of the part[, instructions along K]).
         each_sum, each_b, each_a: the same of a single instruction, by column and row; by set, column and instruction
             along K; by row and instruction along K. Made where operands have scales of parts of K.
+        rows_of_a: what `each_a` are parts of, by row, (V, K). With f32 scales, and A in LDS by coordinates, each is a
+            fragment of its own: of one for all rows each access is a shuffle of hundreds of bytes, with which LLVM
+            spends half of the time that it takes for 256 x 128.
     """
 
     def __init__(self, loop: TiledLoop, sums: fx.Tensor, sets_of_b: Sequence[fx.Tensor], a: fx.Tensor) -> None:
@@ -38,11 +41,15 @@ class ColumnViews:
         self.each_sum: list[list[fx.Tensor]] = []
         self.each_b: list[list[dict[Any, fx.Tensor]]] = []
         self.each_a: list[dict[Any, fx.Tensor]] = []
+        self.rows_of_a: list[fx.Tensor] = []
         if loop.scaled or loop.b_mx:
             along_k = [loop.along_k(block, half) for block in range(loop.blocks) for half in range(loop.halves)]
             self.each_sum = [[fx.coalesce(sums[None, n, m]) for m in range(rows)] for n in range(columns)]
             self.each_b = [[_each(b, n, along_k) for n in range(columns)] for b in sets_of_b]
-            self.each_a = [_each(a, m, along_k) for m in range(rows)]
+            self.rows_of_a = [a[None, m, None] for m in range(rows)]
+            if loop.scaled and loop.by_coordinates and not loop.private:
+                self.rows_of_a = [fx.make_fragment_like(one) for one in self.rows_of_a]
+            self.each_a = [{one: fx.coalesce(row[None, one]) for one in along_k} for row in self.rows_of_a]
             return
         groups = [loop.along_k(group) for group in range(loop.groups)]
         divided = fx.logical_divide(sums, fx.make_tile(None, 1, at_once))

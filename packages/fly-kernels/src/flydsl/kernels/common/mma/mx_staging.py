@@ -74,10 +74,11 @@ class MxStaging:
         mine = staged[(None, chunk ^ (row & self._mask)), (row, None)]
         fx.copy(self._atom, fx.make_view(fx.get_iter(fetched), fx.make_layout((_PACK, moves), (1, _PACK))), mine)
 
-    def read(self, fragment: fx.Tensor, block: int, buffer: int, rows: Sequence[int]) -> None:
-        """Read a block of K of some of the wave's blocks of rows to a fragment (bytes of a lane, blocks of 16 rows,
-        blocks of K)."""
-        targets = [fx.logical_divide(fx.coalesce(fragment[None, row, block]), fx.make_layout(_PACK, 1)) for row in rows]
+    def read(self, fragments: Sequence[fx.Tensor], block: int, buffer: int, rows: Sequence[int]) -> None:
+        """Read a block of K of some of the wave's blocks of rows to their fragments (bytes of a lane, blocks of K)."""
+        targets = [
+            fx.logical_divide(fx.coalesce(fragments[row][None, block]), fx.make_layout(_PACK, 1)) for row in rows
+        ]
         for number, source in enumerate(self._sources[buffer][block]):
             for row, target in zip(rows, targets, strict=True):
                 fx.copy(self._atom, source[None, row], target[None, number])
@@ -95,9 +96,12 @@ class MxWay(Way):
         fragment: fx.Tensor,
         lds: Any,
         thread: fx.Int32,
+        rows: Sequence[fx.Tensor] | None = None,
     ) -> None:
+        """`rows`: fragments of their own of the blocks of rows, where they are not parts of `fragment`."""
         super().__init__(loop, 0, tiles, tiled, fragment, lds, thread)
-        self._fragment, self._staging = fragment, MxStaging(loop, mx, lds, thread)
+        self._staging = MxStaging(loop, mx, lds, thread)
+        self._rows = [fragment[None, row, None] for row in range(loop.wave_blocks[0])] if rows is None else rows
 
     def puts(self, now: fx.PipelineStep) -> list[Access]:
         """Write A of the next step to LDS."""
@@ -110,7 +114,7 @@ class MxWay(Way):
         count = max(1, loop.units(BLOCK) // loop.lane_pack)
         each = [range(loop.wave_blocks[0]) if row is None else [row] for row in rows]
         return [
-            Access("ds_read", functools.partial(self._staging.read, self._fragment, group, buffer, one), count)
+            Access("ds_read", functools.partial(self._staging.read, self._rows, group, buffer, one), count)
             for one in each
         ]
 

@@ -207,7 +207,8 @@ def tiled_loop(
     mx = loop.formats[0] if loop.formats is not None else mx
     if mx is not None:
         by_coordinates = MxDirectWay if loop.direct else MxWay
-        way: Way = by_coordinates(loop, mx, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
+        rows_of_a = None if views is None or scaling is None else views.rows_of_a
+        way: Way = by_coordinates(loop, mx, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread, rows_of_a)
     else:
         kind = DirectWay if loop.direct else Way
         way = kind(loop, 0, tiles_a, tiled_a, fragment_a, lds[: loop.buffers], thread)
