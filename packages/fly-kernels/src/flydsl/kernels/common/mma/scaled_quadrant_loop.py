@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from ..black_box import black_box_in_loop, black_box_vector
@@ -51,6 +51,7 @@ _ROWS_OF_A, _ROWS_OF_B = SCALED_BLOCKS
 _WORDS = 2  # of E8M0 scales of a block
 _SPREAD = 6  # of the 8 products of a block of A with f32 scales, with which accesses are traced
 _WAITING = 3  # products that the matrix unit works on before the first of them is scaled
+_LEFT = 2  # of them, that a step leaves to the next; with three, registers are spilled
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,10 @@ class ScaledQuadrantLoop:
                 if fx.const_expr(now.has(1) if last else now.has(0)):
                     if fx.const_expr(row == 0):
                         early = of_b.reads(first ^ 1, here)
-                    early += scaling.reads(now, (row + 1) % _ROWS_OF_A)
-                    early += of_a.reads(0, there) if last else of_a.reads(row + 1, here)
+                    wanted = scaling.reads(now, (row + 1) % _ROWS_OF_A)
+                    rows = of_a.reads(0, there) if last else of_a.reads(row + 1, here)
+                    # A first product wants its words of E8M0; f32 scales are wanted when it has been made.
+                    early += rows + wanted if loop.scaled else wanted + rows
                     late = of_b.reads(first ^ 1, there) if last else []  # when it is not multiplied any more
                 # Loads go behind reads: what reads wait for is short.
                 if fx.const_expr(row == 1):
@@ -152,6 +155,7 @@ class ScaledQuadrantLoop:
                     fx.rocdl.sched_barrier(0)
 
         loop.pipeline.run(step, looped)
+        scaling.finish(sums, loop.steps - 1)
         results = {}
         for row in range(_ROWS_OF_A):
             for column in range(_ROWS_OF_B):
@@ -236,12 +240,15 @@ class _Operand:
     def fetches(self, step: Any, buffer: int, half: int) -> list[Access]:
         """Bring a half of a step to LDS."""
 
+        # The step is added once; what loads of a half have apart, all lanes share.
         @lru_cache(maxsize=1)
         def source() -> fx.Tensor:
-            return fx.make_view(fx.get_iter(self._source) + black_box_in_loop(self._mine), self._source.layout)
+            start = self._mine + fx.crd2idx((0, step, 0, 0), self._source.layout).unpack()
+            return fx.make_view(fx.get_iter(self._source) + start, self._source.layout)[None, 0, 0, 0]
 
         def fetch(move: int) -> None:
-            fx.copy(self._loads, source()[None, step, move, half], self._targets[buffer][half][None, move])
+            apart = fx.crd2idx((0, 0, move, half), self._source.layout).unpack()
+            fx.copy(self._loads, source(), self._targets[buffer][half][None, move], soffset=apart)
 
         return [Access("vmem_read", partial(fetch, move)) for move in range(self.moves)]
 
@@ -341,6 +348,9 @@ class _Scaling:
         """Take the scales that have been read of a block of A."""
         raise NotImplementedError
 
+    def finish(self, sums: fx.Tensor, last: int) -> None:
+        """Add up what the step `last` has left, where steps leave something."""
+
     def multiply(
         self, sums: fx.Tensor, of_b: _Operand, of_a: _Operand, now: Any, row: int, halves: Sequence[int],
         early: list[Access], late: list[Access],
@@ -370,16 +380,25 @@ class _F32(_Scaling):
         words = scales.a[thread % loop.tile[0], None], scales.b[thread % (loop.tile[1] // BLOCK), None]
         super().__init__(geometry, lds, thread, words, fx.Float32, 1, (lines, columns))
         self._mma = loop.tiled_mma()
-        self._of_b = fx.make_rmem_tensor((1, _ROWS_OF_B), fx.Float32)
-        self._scales: list[list[Any]] = []
+        # Products that one step leaves to the next, with their scales: none at first.
+        self._left = [fx.make_rmem_tensor(4, fx.Float32) for _ in range(_LEFT)]
+        self._left_scales = fx.make_rmem_tensor(_LEFT, fx.Float32)
+        for one in self._left:
+            one.fill(0.0)
+        self._left_scales.fill(0.0)
         self._waiting: list[tuple[Any, Any, Any]] = []
 
     def begin(self, now: Any, row: int) -> None:
         """Take the scales that have been read of a block of A."""
         if row == 0:
-            self._of_b.store(self._loaded[1].load())
-        columns = range(_ROWS_OF_B)
-        self._scales = [[self._loaded[0][0, lower] * self._of_b[0, one] for lower in range(2)] for one in columns]
+            self._of_b = self._loaded[1].load()
+        of_a, of_b = self._loaded[0].load(), self._of_b
+
+        @cache
+        def scale(column: int, lower: int) -> Any:
+            return of_a[lower] * of_b[column]
+
+        self._scale = scale  # computed where it is wanted: behind the first products
 
     def multiply(
         self, sums: fx.Tensor, of_b: _Operand, of_a: _Operand, now: Any, row: int, halves: Sequence[int],
@@ -387,25 +406,57 @@ class _F32(_Scaling):
     ) -> None:  # fmt: skip
         """See `_Scaling`. LLVM would scale a product as soon as it is there, and wait for it: the order is that of the
         trace."""
-        products = [(column, lower, right) for column in halves for lower in range(2) for right in range(2)]
-        half, waiting = len(products) // 2, self._waiting
+        if row == 0:
+            self._take_left(sums, now.phase % _HALVES ^ 1)
+        products = _products(halves)
+        count = len(products)
+        half, scale = count // 2, self._scale
         for number, (column, lower, right) in enumerate(products):
-            parts = fx.make_view(fx.get_iter(sums[None, column, row]), fx.make_layout((4, 2, 2), (1, 4, 8)))
-            product = fx.make_rmem_tensor(4, fx.Float32)
+            ends = row + 1 == _ROWS_OF_A and number + _LEFT >= count
+            product = self._left[number + _LEFT - count] if ends else fx.make_rmem_tensor(4, fx.Float32)
             product.fill(0.0)
             operands = of_b.of_instruction(column, right), of_a.of_instruction(row, lower)
             fx.gemm(self._mma, product, *operands, product)
-            waiting.append((parts[None, right, lower], product, self._scales[column][lower]))
-            count = len(products)
+            self._waiting.append((_part(sums, row, column, lower, right), product, partial(scale, column, lower)))
             issue_all(early[len(early) * number // _SPREAD : len(early) * (number + 1) // _SPREAD])
             if fx.const_expr(number >= half):
                 issue_all(late[len(late) * (number - half) // half : len(late) * (number + 1 - half) // half])
-            ends = row + 1 == _ROWS_OF_A and number + 1 == count
-            while len(waiting) > (0 if ends else _WAITING):
-                total, product, scale = waiting.pop(0)
-                values = product.load()
-                total.store(fx.fma(values, fx.full_like(values, scale), total.load()))
+            self._add(_WAITING)
             fx.rocdl.Schedule((("mfma", 1),)).apply()
+        if row + 1 == _ROWS_OF_A:
+            self._add(_LEFT)
+            for at, (_total, _product, one) in enumerate(self._waiting):
+                self._left_scales[at] = one()
+            self._waiting = []
+
+    def _add(self, left: int) -> None:
+        """Scale products and add them up, but for so many."""
+        while len(self._waiting) > left:
+            total, product, scale = self._waiting.pop(0)
+            values = product.load()
+            total.store(fx.fma(values, fx.full_like(values, scale()), total.load()))
+
+    def _take_left(self, sums: fx.Tensor, first: int) -> None:
+        """Take the products that the step before, which began with the half `first` of B, has left."""
+        for at, (column, lower, right) in enumerate(_products((first ^ 1, first))[-_LEFT:]):
+            scale = partial(self._left_scales.__getitem__, at)
+            self._waiting.append((_part(sums, _ROWS_OF_A - 1, column, lower, right), self._left[at], scale))
+
+    def finish(self, sums: fx.Tensor, last: int) -> None:
+        """Add up what the last step has left."""
+        self._take_left(sums, last % _HALVES)
+        self._add(0)
+
+
+def _products(halves: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(block of columns, lower of two 16 rows, right of two 16 columns) of the instructions of a block of rows."""
+    return [(column, lower, right) for column in halves for lower in range(2) for right in range(2)]
+
+
+def _part(sums: fx.Tensor, row: int, column: int, lower: int, right: int) -> fx.Tensor:
+    """The sums of such an instruction."""
+    parts = fx.make_view(fx.get_iter(sums[None, column, row]), fx.make_layout((4, 2, 2), (1, 4, 8)))
+    return parts[None, right, lower]
 
 
 class _E8M0(_Scaling):
