@@ -37,16 +37,18 @@ Written by `tools/bench/wave32_loops.py`; run it again with
 **Nothing here ran, on an emulator or on hardware.** What the builders compile to with their defaults, M = N = K = 4096.
 The share is that of the matrix unit in the issue cycles of the main loop, of one wave alone: a WMMA takes the cycles of
 AMD's published rates (on gfx1250, of which nothing is published, those of LLVM's model), anything else 1. The other
-columns count instructions of one pass over the loop. "Peer": the share of its code for the same type and tile, where
-there is one.
+columns count instructions of one pass over the loop. "At most": the share that the tile could have if nothing but its
+products, its accesses to LDS and memory, and its barriers were left. "Peer": the share of its code for the same type
+and tile, where there is one.
 
 Which row is the default: of `gemm`, 16 x 64 up to 16 rows of A, 32 x 64 up to 32, else the largest tile of which there
 are as many as compute units, so 128 x 128 for large products (`gemm.config.default_config`); of the builders for one
 type, 128 x 128, and of fp8 without LDS 32 x 128. Those for large products are at 0.89 (gfx1201) and 0.91 (gfx1100) or
-above. Smaller tiles are below because a product of 16 x 16 has fewer others that share its operands: a wave of a tile
-of 16 x 64 reads and loads three times as much for each as one of 128 x 128, and barriers, waits and the loop are the
-same. They are for few rows, where what is read of B is the bound. Of fp8 in 64 rows the offsets of loads are negative
-by LLVM's choice, which no immediate can be: an addition each."""
+above. Smaller tiles cannot all be: a product of 16 x 16 has fewer others that share its operands, so that a wave of a
+tile of 16 x 64 reads and loads three times as much for each as one of 128 x 128. They are for few rows, where what is
+read of B is the bound. Fewer waves with more of the tile each would have the share of the large ones, and leave the
+compute unit without others to go on with: 64 x 128 in bf16 on gfx1201 has 0.87 and a predicted 29 us for 512 x 1024 x
+2048 by four waves, by two it would be 36 us (gfx1100 50 and 78 us)."""
 Made = tuple[Any, tuple[Any, ...]]
 
 
@@ -64,18 +66,19 @@ def cases(arch: str) -> Iterator[tuple[str, str | None, Callable[[], Made]]]:
         yield "bf16, 128 x 128 x 32, persistent_wgs=96", None, lambda: _half(arch, "bf16", persistent_wgs=96)
         for tile in ((256, 256, 32), (128, 64, 32), (64, 64, 64), (32, 64, 64), (32, 32, 64)):
             yield f"bf16, {' x '.join(map(str, tile))}", None, lambda tile=tile: _tile(tile)
-        yield "int8, 128 x 128 x 64", None, lambda: _integers("int8")
     else:
         for rows in (16, 32, 64, 128):
             yield f"fp8, {rows} x 128, no LDS", None, lambda rows=rows: _fp8(rows)
+    yield "int8, 128 x 128 x 64", None, lambda: _integers("int8")
     yield "int4, 128 x 128 x 128", None, lambda: _integers("int4")
-    for kind in ("bf16", "int8") if arch == "gfx1100" else ("bf16", "int8", "fp8"):
+    for kind in ("bf16", "int8", "int4") if arch == "gfx1100" else ("bf16", "int8", "int4", "fp8"):
         for tile_mn in ((16, 64), (32, 64), (64, 64), (64, 128), (128, 128)):
             name = f"`gemm` {kind}, {tile_mn[0]} x {tile_mn[1]}"
             yield name, None, lambda kind=kind, tile_mn=tile_mn: _row_major(kind, tile_mn)
-    for head, causal in ((64, True), (64, False), (96, True), (128, False), (128, True), (256, False), (256, True)):
-        name = f"attention, heads of {head}{', causal' * causal}"
-        yield name, None, lambda head=head, causal=causal: _attention(head, causal)
+    for head in (64, 96, 128, 192, 256):
+        for causal in (False, True):
+            name = f"attention, heads of {head}{', causal' * causal}"
+            yield name, None, lambda head=head, causal=causal: _attention(head, causal)
 
 
 def _half(arch: str, kind: str, **options: Any) -> Made:
@@ -98,13 +101,11 @@ def _tile(tile: tuple[int, int, int]) -> Made:
 def _integers(kind: str) -> Made:
     import torch
 
-    from flydsl.kernels.gemm.rdna3_int8_gemm import create_wmma_int8_gemm_module
-    from flydsl.kernels.gemm.wmma_int4_gemm import create_wmma_int4_gemm_module
+    from flydsl.kernels.gemm.wmma_integers import create_wmma_integer_gemm_module
 
     row = K // 2 if kind == "int4" else K
-    builder: Any = create_wmma_int4_gemm_module if kind == "int4" else create_wmma_int8_gemm_module
     c, a = torch.empty(N, N, dtype=torch.int32), torch.empty(N, row, dtype=torch.int8)
-    return builder(N, N, K)[0], (c, a, torch.empty_like(a))
+    return create_wmma_integer_gemm_module(N, N, K, kind)[0], (c, a, torch.empty_like(a))
 
 
 def _fp8(rows: int) -> Made:
@@ -123,11 +124,12 @@ def _row_major(kind: str, tile: tuple[int, int]) -> Made:
     from flydsl.kernels.gemm.config import GemmConfig
     from flydsl.kernels.gemm.row_major_gemm import compile_gemm
 
-    dtype = {"bf16": torch.bfloat16, "int8": torch.int8, "fp8": torch.float8_e4m3fn}[kind]
-    config = GemmConfig(tile[0], tile[1], 512 // dtype.itemsize)
-    a, c, none = torch.empty(N, K, dtype=dtype), torch.empty(N, N, dtype=torch.bfloat16), torch.empty(0)
+    dtype = {"bf16": torch.bfloat16, "int8": torch.int8, "int4": torch.int8, "fp8": torch.float8_e4m3fn}[kind]
+    config, held = GemmConfig(tile[0], tile[1], 512 // dtype.itemsize), K // 2 if kind == "int4" else K
+    a, c, none = torch.empty(N, held, dtype=dtype), torch.empty(N, N, dtype=torch.bfloat16), torch.empty(0)
     scale = torch.empty(N) if dtype.itemsize == 1 else none
-    launch = compile_gemm(N=N, K=K, config=config, in_dtype=kind, out_dtype="bf16")
+    name = "int4x2" if kind == "int4" else kind
+    launch = compile_gemm(N=N, K=held, config=config, in_dtype=name, out_dtype="bf16")
     return launch, (c, a, torch.empty_like(a), scale, torch.empty_like(scale), c[:0, 0], c[:0, 0], none, N)
 
 
@@ -230,8 +232,10 @@ def work(options: argparse.Namespace) -> None:
         assert best.main_loop is not None, name
         loop = best.main_loop
         counts = {kind: loop.classes.get(kind, 0) for kind in _CLASSES}
+        needed = loop.matrix_cycles + sum(counts[kind] for kind in ("ds_read", "ds_write", "vmem_load", "barrier"))
         entry = {
             "arch": arch, "name": name, "peer": f"{peer}@{arch}" if peer else None, "share": loop.density,
+            "most": None if name.startswith("attention") else loop.matrix_cycles / needed,
             "counts": counts, "other": loop.instructions - sum(counts.values()), "vgpr": best.vgpr,
             "spills": best.spills,
         }  # fmt: skip
@@ -243,14 +247,15 @@ def page(entries: list[dict[str, Any]], peer: dict[str, Any]) -> str:
     lines = [_HEAD]
     columns = [*_CLASSES, "other"]
     for arch in dict.fromkeys(one["arch"] for one in entries):
-        head = ["kernel, tile", "share", "peer", *("WMMA" if one == "mfma" else one for one in columns)]
+        head = ["kernel, tile", "share", "at most", "peer", *("WMMA" if one == "mfma" else one for one in columns)]
         lines += ["", f"## {arch}", "", "| " + " | ".join([*head, "registers", "spilled"]) + " |"]
         lines += ["|" + "---|" * (len(head) + 2)]
         for one in (entry for entry in entries if entry["arch"] == arch):
             theirs = peer.get(one["peer"] or "")
             share = theirs["kernels"][0]["main_loop"]["mfma_density"] if theirs else None
             counts = [one["counts"].get(kind, one["other"]) for kind in columns]
-            cells = [one["name"], f"{one['share']:.3f}", "" if share is None else f"{share:.3f}", *counts]
+            shares = ["" if value is None else f"{value:.3f}" for value in (one["share"], one["most"], share)]
+            cells = [one["name"], *shares, *counts]
             lines.append("| " + " | ".join(map(str, [*cells, one["vgpr"], one["spills"]])) + " |")
     return "\n".join(lines) + "\n"
 

@@ -88,6 +88,7 @@ ALL = (
             *XDIST,
             "packages/fly-kernels/tests/gemm/test_wmma_gemm.py",
             "packages/fly-kernels/tests/attention/test_flash_attn_wmma.py",
+            "packages/fly-kernels/tests/contract/test_wave32_options.py",
         ),
         architectures=("gfx1100", "gfx1201"),
         one_of=(6, 4),
@@ -97,7 +98,9 @@ ALL = (
         name="kernels-gfx1250",
         command=_pytest(
             *XDIST,
-            *(f"packages/fly-kernels/tests/{one}" for one in ("gemm/test_gfx1250_gemm.py", "norm/test_extents.py")),
+            "packages/fly-kernels/tests/gemm/test_gfx1250_gemm.py",
+            "packages/fly-kernels/tests/norm/test_extents.py",
+            "packages/fly-kernels/tests/contract/test_wave32_options.py",
         ),
         architectures=("gfx1250",),
     ),

@@ -124,8 +124,8 @@ def test_prefetch():
     with kernel(TENSOR, arch="gfx1250") as k:
         # 64 rows of 128 bytes are 64 lines: one per thread.
         tdm_ops.l2_prefetch_tile(fx.Tensor(k.args[0]), (0, 0), (64, 64), (128, 1), block_threads=64)
-        assert k.count("rocdl.global.prefetch") == 1
+        assert k.count("llvm.amdgcn.global.prefetch") == 1
         tdm_ops.l2_prefetch_tile(
             fx.Tensor(k.args[0]), (0, 0), (64, 64), (128, 1), num_warps=1, wave_id=0, thread_id=fx.lane_id()
         )
-        assert k.count("rocdl.global.prefetch") == 3
+        assert k.count("llvm.amdgcn.global.prefetch") == 3

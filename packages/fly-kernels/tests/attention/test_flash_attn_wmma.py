@@ -8,7 +8,7 @@ import pytest
 import torch
 from attention_references import check, compare, reference, tensors
 
-from flydsl.kernels.attention.config import FlashConfig, block_rows, configuration, default_config
+from flydsl.kernels.attention.config import FlashConfig, block_rows, configuration, default_config, shape_config
 from flydsl.kernels.attention.flash_attn_generic import build_flash_attn_func_module_primary
 from flydsl.kernels.attention.flash_attn_gfx950 import build_flash_attn_dualwave_swp_module
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
@@ -80,12 +80,30 @@ def test_two_tiles_in_lds(run):
     check(out, lse, q, k, v, True, "f16")
 
 
-def test_heads_of_256_spill_nothing(counters):
-    q, k, v = tensors(1, 40, 40, 1, 1, 256, "bf16")
+# What the default is for much, some and little work; long and short sequences are cut up alike.
+@pytest.mark.parametrize(
+    ("head_dim", "heads", "causal"),
+    [
+        (64, 64, True),
+        (96, 1, False),
+        (128, 1, True),
+        (192, 64, False),
+        (256, 64, False),
+        *[
+            pytest.param(head_dim, heads, causal, marks=pytest.mark.slow)
+            for head_dim in (64, 96, 128, 160, 192, 224, 256)
+            for heads in (64, 8, 1)
+            for causal in (False, True)
+        ],
+    ],
+)
+def test_nothing_is_spilled_by_default(counters, arch, head_dim, heads, causal):
+    config = shape_config(arch, heads, 1024 if heads > 1 else 1, 1024, head_dim, causal)
+    q, k, v = tensors(1, 40, 40, 1, 1, head_dim, "bf16")
     out = torch.full_like(q, math.nan)
-    kernel = build_dense(1, 1, 256, "bf16", True, False, None, default_config(256))
+    kernel = build_dense(1, 1, head_dim, "bf16", causal, False, None, config)
     profile = counters(kernel, q, k, v, out, torch.empty(0), 1, 40, 40)
-    compare(out, None, *reference(q, k, v, True), "bf16")
+    compare(out, None, *reference(q, k, v, causal), "bf16")
     assert profile["registers"]["vgpr_spills"] == profile["scratch_bytes"] == 0
 
 
@@ -193,7 +211,7 @@ def test_configurations(arch):
     assert default_config(128).kv_tile == (64 if arch == "gfx1201" else 32)
     assert block_rows(arch, 8, 16, 4096, 64) == 256
     assert block_rows(arch, 1, 1, 33, 128) == 64
-    assert block_rows(arch, 1, 1, 1, 128) == 16
+    assert [block_rows(arch, 1, 1, 1, head_dim) for head_dim in (64, 128, 192, 256)] == [64, 64, 96, 128]
     assert configuration(128, 32, None, None).block_m == 128
     assert [configuration(d, 32, None, None).block_m for d in (160, 256)] == [160, 256]
     assert (configuration(256, 8, None, None).waves, configuration(256, 32, 128, None).waves) == (8, 8)

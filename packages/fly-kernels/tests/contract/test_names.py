@@ -12,6 +12,23 @@ import pytest
 EPS = 1e-5
 
 BUILDERS = {
+    "gemm.rdna_f16_gemm.create_wmma_gemm_module": (
+        "M, N, K, in_dtype='bf16', out_dtype='bf16', *, rounding='rn', reg_m=4, reg_n=4, reg_k=2, waves_m=2, waves_n=2,"
+        "group_m=8, a_k_pad=8, b_k_pad=8"
+    ),
+    "gemm.rdna3_f16_gemm.create_wmma_gemm_module": (
+        "M, N, K, in_dtype='bf16', out_dtype='bf16', *, rounding='rn', reg_m=4, reg_n=4, reg_k=2, waves_m=2, waves_n=2,"
+        "group_m=8, a_k_pad=8, b_k_pad=8, lds_layout='pad', sched_hint=False, stagger=0, persistent_wgs=0, lda=None,"
+        "ldb=None, ldc=None"
+    ),
+    "gemm.rdna3_int8_gemm.create_wmma_int8_gemm_module": (
+        "M, N, K, in_dtype='int8', out_dtype='i32', *, scale_mode='none', reg_m=None, reg_n=4, reg_k=4, waves_m=2,"
+        "waves_n=2, group_m=8, lds_layout='pad', sched_hint=True, stagger=1, persistent_wgs=0, split_k=1, lda=None,"
+        "ldb=None, ldc=None"
+    ),
+    "gemm.rdna_fp8_preshuffle_gemm.compile_fp8_gemm": (
+        "*, M, N, K, tile_m=32, tile_n=None, tile_k=32, k_unroll=None, group_m=8"
+    ),
     "norm.softmax_bwd_kernel.softmax_bwd_buffered_operands": "N, dtype_str",
     "norm.layernorm_kernel.build_layernorm_module": "N, dtype_str, store_stats=False, eps=EPS",
     "norm.layernorm_kernel.build_layernorm_bwd_module": "N, dtype_str",

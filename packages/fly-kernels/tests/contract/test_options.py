@@ -217,7 +217,11 @@ def sections(image, offset, name):
 def code_of(launch, keywords, tmp_path):
     """Hashes of the instructions of the host and of the device."""
     names = [name for name in inspect.signature(launch).parameters if name != "stream"]
-    arguments = [argument(name, keywords, names) for name in names]
+    return hashes(launch, [argument(name, keywords, names) for name in names], tmp_path)
+
+
+def hashes(launch, arguments, tmp_path):
+    """Hashes of the instructions of the host and of the device, of a launcher that is compiled for arguments."""
     path = flyc.compile.only(launch, *arguments).export(tmp_path / f"{len(list(tmp_path.iterdir()))}.so")
     image = path.read_bytes()
     inner = image.index(b"\x7fELF", 1)

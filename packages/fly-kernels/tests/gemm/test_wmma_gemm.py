@@ -8,6 +8,7 @@ import pytest
 import torch
 from references import FLOATS, HALF_ULP, Problem
 
+import flydsl.kernels as kernels
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm import rdna3_f16_gemm, rdna_f16_gemm
 from flydsl.kernels.gemm import rdna3_f16_gemm_autotune as autotune
@@ -22,7 +23,7 @@ from flydsl.kernels.gemm.rdna_fp8_preshuffle_gemm import (
     preshuffle_b_fp8,
 )
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
-from flydsl.kernels.gemm.wmma_int4_gemm import create_wmma_int4_gemm_module
+from flydsl.kernels.gemm.wmma_integers import create_wmma_integer_gemm_module
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ def int4(rows, k, in_dtype, seed):
 def test_int4_is_exact(run, half, in_dtype, shape, blocks, options):
     m, n, k = shape
     (a, a_pairs), (b, b_pairs) = int4(m, k, in_dtype, 1), int4(n, k, in_dtype, 2)
-    launch, *sizes = create_wmma_int4_gemm_module(m, n, k, in_dtype, **tile(*blocks), **options)
+    launch, *sizes = create_wmma_integer_gemm_module(m, n, k, in_dtype, **tile(*blocks), **options)
     assert sizes == [16 * blocks[0] * blocks[3], 16 * blocks[1] * blocks[4], 32 * blocks[2]]
     c = torch.empty(m, n, dtype=torch.int32)
     run(launch, c, a_pairs, b_pairs, writes=[c])
@@ -191,8 +192,8 @@ def test_int4_is_exact(run, half, in_dtype, shape, blocks, options):
 def test_int4_to_floats(run, half, out_dtype, scale_mode):
     name, m, n, k = {"f16": "fp16"}.get(out_dtype, out_dtype), 35, 44, 256
     (a, a_pairs), (b, b_pairs) = int4(m, k, "int4", 3), int4(n, k, "int4", 4)
-    launch, *_ = create_wmma_int4_gemm_module(
-        m, n, k, out_dtype=out_dtype, scale_mode=scale_mode, **tile(1, 2, 4, 2, 2)
+    launch, *_ = create_wmma_integer_gemm_module(
+        m, n, k, "int4", out_dtype=out_dtype, scale_mode=scale_mode, **tile(1, 2, 4, 2, 2)
     )
     c, scales = torch.full((m, n), float("nan"), dtype=FLOATS[name]), ()
     want = a @ b.t()
@@ -205,7 +206,7 @@ def test_int4_to_floats(run, half, out_dtype, scale_mode):
 
 def test_int4_in_flattened_rows_apart(run, half):
     (a, a_pairs), (b, b_pairs) = int4(35, 256, "int4", 5), int4(40, 256, "int4", 6)
-    launch, *_ = create_wmma_int4_gemm_module(35, 40, 256, lda=144, ldb=160, ldc=48, **tile(1, 2, 4, 2, 2))
+    launch, *_ = create_wmma_integer_gemm_module(35, 40, 256, "int4", lda=144, ldb=160, ldc=48, **tile(1, 2, 4, 2, 2))
     wide_a, wide_b = torch.full((35, 144), 0x77, dtype=torch.int8), torch.full((40, 160), 0x77, dtype=torch.int8)
     wide_a[:, :128], wide_b[:, :128] = a_pairs, b_pairs
     c = torch.full((35, 48), 3, dtype=torch.int32)
@@ -214,10 +215,85 @@ def test_int4_in_flattened_rows_apart(run, half):
     assert (c[:, 40:] == 3).all()
 
 
+def scaled_int4(m, n, k, in_dtype, out_dtype):
+    """Bytes of two of A and of B, keywords of the operator, what is right in float64, and the size of what is added."""
+    (a, a_pairs), (b, b_pairs) = int4(m, k, in_dtype, m), int4(n, k, in_dtype, n + 1)
+    generator = torch.Generator().manual_seed(k)
+    scale_a, scale_b = (torch.rand(rows, generator=generator) / 16 for rows in (m, n))
+    bias = torch.randn(n, generator=generator).to(out_dtype)
+    residual = torch.randn(m, n, generator=generator).to(out_dtype)
+    keywords = {"scale_a": scale_a, "scale_b": scale_b, "bias": bias, "residual": residual, "activation": "relu",
+                "out_dtype": out_dtype, "in_dtype": in_dtype}  # fmt: skip
+    sums = a @ b.t() * scale_a.double()[:, None] * scale_b.double() + bias.double()
+    return a_pairs, b_pairs, keywords, torch.relu(sums) + residual.double(), sums.abs() + residual.abs()
+
+
+# Decode, rows and columns that no tile divides, a K that is split; A comes as bytes of either type.
+@pytest.mark.parametrize(
+    ("shape", "in_dtype", "out_dtype"),
+    [((1, 64, 4096), "int4", torch.bfloat16), ((70, 132, 384), "uint4", torch.float16),
+     ((33, 68, 128), "int4", torch.float32), ((130, 260, 256), "uint4", torch.bfloat16)],
+)  # fmt: skip
+def test_the_operator_multiplies_int4(run, half, shape, in_dtype, out_dtype):
+    a, b, keywords, want, size = scaled_int4(*shape, in_dtype, out_dtype)
+    a = a.view(torch.uint8) if in_dtype == "uint4" else a
+    b = b.view(a.dtype)
+    got = []
+    run(lambda: got.append(kernels.gemm(a, b, **keywords)), writes=[])
+    assert all(torch.equal(one, got[0]) for one in got)
+    assert got[0].dtype == out_dtype
+    ulp = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float32: 2.0**-24}[out_dtype]
+    assert ((got[0].double() - want).abs() <= want.abs() * ulp + size * 2.0**-21).all()
+
+
+def test_int4_in_graphs_and_as_fake_tensors(half):
+    a, b, keywords, want, _ = scaled_int4(6, 64, 256, "int4", torch.bfloat16)
+
+    def layer(x):
+        return kernels.gemm(x, b, **keywords) * 2
+
+    assert kernels.gemm  # which registers the operator
+    names = ("scale_a", "scale_b", "bias", "residual", "activation", "out_dtype")
+    torch.library.opcheck(
+        torch.ops.flydsl.gemm.default, (a, b, *(keywords[one] for one in names), False, keywords["in_dtype"])
+    )
+    torch.compiler.reset()
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(a), layer(a))
+    assert ((layer(a).double() - 2 * want).abs() <= 2 * want.abs() * 2.0**-7 + 2.0**-10).all()
+    rows = a.view(2, 3, -1)
+    only = {"scale_a": keywords["scale_a"].view(2, 3), "scale_b": keywords["scale_b"], "in_dtype": "int4"}
+    with torch._subclasses.FakeTensorMode() as mode:
+        given = {name: mode.from_tensor(one) if isinstance(one, torch.Tensor) else one for name, one in only.items()}
+        fake = kernels.gemm(mode.from_tensor(rows), mode.from_tensor(b), **given)
+    assert (fake.shape, fake.dtype) == ((2, 3, 64), torch.bfloat16)
+    assert kernels.gemm(rows, b, **only).shape == fake.shape
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"in_dtype": "int8"}, "in_dtype 'int8' is not supported; use one of int4, uint4, or none"),
+     ({"a": torch.zeros(4, 64).half(), "b": torch.zeros(8, 64).half()},
+      "int4 come two a byte, as int8 or uint8, not as torch.float16"),
+     ({"b": torch.zeros(8, 64, dtype=torch.uint8)}, "a and b must have one type"),
+     ({"scale_a": None}, "int4 needs scale_a and scale_b"),
+     ({"a": torch.zeros(4, 48, dtype=torch.int8), "b": torch.zeros(8, 48, dtype=torch.int8)},
+      "K = 96 int4 are 48 bytes, no multiple of 64"),
+     ({"shuffled": True, "b": torch.zeros(16, 64, dtype=torch.int8), "scale_b": torch.ones(16)},
+      "shuffled B = True is not written for gfx1"),
+     ({"block": 128, "a_scale": torch.ones(4, 1), "b_scale": torch.ones(1, 1)}, "no other scales, bias")],
+)  # fmt: skip
+def test_refusals_of_the_operator_for_int4(half, changes, said):
+    given = {"a": torch.zeros(4, 64, dtype=torch.int8), "b": torch.zeros(8, 64, dtype=torch.int8), "in_dtype": "int4",
+             "scale_a": torch.ones(4), "scale_b": torch.ones(8)} | changes  # fmt: skip
+    with pytest.raises(ValueError, match=said):
+        kernels.gemm(given.pop("a"), given.pop("b"), **given)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"in_dtype": "int8"}, "in_dtype 'int8' is not supported; use int4 or uint4"),
+        ({"in_dtype": "int16"}, "in_dtype 'int16' is not supported; use one of int8, uint8, int4, uint4"),
         ({"out_dtype": "int8"}, "out_dtype 'int8' is not supported"),
         ({"scale_mode": "row_col"}, "needs out_dtype f32, bf16 or f16, not i32"),
         ({"K": 320}, r"K = 320 has to be 2 or more steps of 32 \* reg_k = 128"),
@@ -231,16 +307,16 @@ def test_int4_in_flattened_rows_apart(run, half):
 )
 def test_refusals_of_int4(half, options, said):
     with pytest.raises(ValueError, match=said):
-        create_wmma_int4_gemm_module(**{"M": 128, "N": 128, "K": 256} | options)
+        create_wmma_integer_gemm_module(**{"M": 128, "N": 128, "K": 256, "in_dtype": "int4"} | options)
 
 
 def test_odd_steps_of_int4(arch, half):
     """gfx1201 halves 16 bytes of a lane between two instructions, whose lanes have two halves of K."""
     if arch == "gfx1100":
-        assert create_wmma_int4_gemm_module(32, 32, 96, **tile(2, 2, 1, 1, 1))[3] == 32
+        assert create_wmma_integer_gemm_module(32, 32, 96, "int4", **tile(2, 2, 1, 1, 1))[3] == 32
         return
     with pytest.raises(ValueError, match="reg_k = 1 is odd"):
-        create_wmma_int4_gemm_module(32, 32, 96, **tile(2, 2, 1, 1, 1))
+        create_wmma_integer_gemm_module(32, 32, 96, "int4", **tile(2, 2, 1, 1, 1))
 
 
 @pytest.mark.parametrize("out_dtype", ["f32", "bf16", "f16"])
@@ -339,7 +415,7 @@ def test_refusals(half, options, said):
         ({"out_dtype": "int8"}, "out_dtype 'int8' is not supported"),
         ({"lda": 120}, "lda = 120: 128 or more elements, a multiple of 16"),
         ({"lds_layout": "xor"}, "lds_layout 'xor' is not supported; use one of pad, kblock"),
-        ({"split_k": 2}, "2 or more steps of reg_k \\* 16 = 64 in each of 2 parts"),
+        ({"split_k": 2}, "2 or more steps of 16 \\* reg_k = 64 in each of 2 parts"),
         ({"split_k": 2, "out_dtype": "f32"}, "split_k = 2 adds up exact sums: it needs out_dtype 'i32'"),
         ({"split_k": 0}, "split_k must be a positive integer, got 0"),
         ({"persistent_wgs": -1}, "persistent_wgs is a number from 0 on, got -1"),
@@ -370,7 +446,7 @@ def test_other_targets_are_refused_by_name(arch):
         "rdna_f16_gemm": ("gfx1201", lambda: rdna_f16_gemm.create_wmma_gemm_module(128, 128, 128)),
         "rdna3_f16_gemm": ("gfx1100", lambda: rdna3_f16_gemm.create_wmma_gemm_module(128, 128, 128)),
         "rdna3_int8_gemm": ("gfx1100", lambda: create_wmma_int8_gemm_module(128, 128, 128)),
-        "wmma_int4_gemm": ("gfx1100 and gfx1201", lambda: create_wmma_int4_gemm_module(128, 128, 256)),
+        "wmma_integers": ("gfx1100 and gfx1201", lambda: create_wmma_integer_gemm_module(128, 128, 256)),
         "rdna_fp8_preshuffle_gemm": ("gfx1201", lambda: compile_fp8_gemm(M=32, N=128, K=128)),
     }
     for name, (chip, build) in builders.items():
@@ -454,6 +530,19 @@ def test_extents_are_compared_at_each_call(arch, half):
         kernel(c, a.half(), b)
 
 
+@pytest.mark.parametrize("in_dtype", ["int8", "uint8"])
+def test_bytes_on_both_chips(run, half, in_dtype):
+    """gfx1201, too, by the name without a chip."""
+    m, n, k, options = 70, 136, 256, tile(1, 2, 4, 2, 2)
+    low, kind = (-128, torch.int8) if in_dtype == "int8" else (0, torch.uint8)
+    a, b = (torch.randint(low, low + 256, (rows, k)).to(kind) for rows in (m, n))
+    launch, *sizes = create_wmma_integer_gemm_module(m, n, k, in_dtype, **options)
+    assert sizes == [32, 64, 64]
+    c = torch.empty(m, n, dtype=torch.int32)
+    run(launch, c, a, b, writes=[c])
+    assert torch.equal(c.double(), a.double() @ b.double().t())
+
+
 def types(arch):
     return ("bf16", "int8", "fp8") if arch == "gfx1201" else ("bf16", "int8")
 
@@ -511,10 +600,23 @@ def test_gfx1100_has_no_fp8(rdna3):
         compile_gemm(N=64, K=128, config=default_config("gfx1100", "fp8", 8, 64, 128), in_dtype="fp8", out_dtype="bf16")
 
 
-def test_the_example_of_the_page(rdna4):
+def example(said):
+    """What the block of the page that has this text leaves behind."""
     page = Path(__file__).parents[4] / "docs" / "kernels" / "gemm.md"
-    (block,) = [one for one in re.findall(r"```python\n(.*?)```", page.read_text(), re.S) if "rdna_f16_gemm" in one]
+    (block,) = [one for one in re.findall(r"```python\n(.*?)```", page.read_text(), re.S) if said in one]
     names = {}
     exec(compile(block, str(page), "exec"), names)
+    return names
+
+
+def test_the_example_of_the_page(rdna4):
+    names = example("rdna_f16_gemm")
     want = names["a"].double() @ names["b"].double().t()
     assert ((names["c"].double() - want).abs() <= want.abs() * HALF_ULP["bf16"] + 96 * 2.0**-18).all()
+
+
+def test_the_example_of_int4(half):
+    names = example("pack_int4_pairs")
+    want = names["x"].double() @ names["w"].double().t()
+    want = want * names["scale_x"].double()[:, None] * names["scale_w"].double()
+    assert ((names["y"].double() - want).abs() <= want.abs() * (HALF_ULP["bf16"] + 2.0**-20)).all()

@@ -120,6 +120,13 @@ def test_operands_that_do_not_fit(a, b, said):
         flydsl.kernels.gemm(a, b)
 
 
+def test_int4_has_instructions_on_other_chips(arch):
+    """Of two operands of int4; `test_wmma_gemm` has those that have it."""
+    a, b = torch.zeros(4, 64, dtype=torch.int8), torch.zeros(64, 64, dtype=torch.int8)
+    with pytest.raises(ValueError, match=f"{arch} has no instruction that multiplies two int4, gfx1100 and gfx1201"):
+        flydsl.kernels.gemm(a, b, scale_a=torch.ones(4), scale_b=torch.ones(64), in_dtype="int4")
+
+
 def test_fp8_of_the_other_architecture_is_refused(arch):
     other = torch.float8_e4m3fn if arch == "gfx942" else torch.float8_e4m3fnuz
     a, b = operands(4, 64, 64, other)

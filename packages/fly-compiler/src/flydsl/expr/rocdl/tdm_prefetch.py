@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from flydsl._mlir._mlir_libs._mlirDialectsLLVM import PointerType
 from flydsl.trace import context as _trace
-from flydsl.trace.build import build, build_op, int_attribute, type_of
+from flydsl.trace.build import build, type_of
 
 from ..ops.gpu import thread_idx
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int32, Int64
 from .availability import check_instruction
+from .intrinsic import call_intrinsic
 from .tdm_descriptors import _address
 
 if TYPE_CHECKING:
@@ -73,4 +74,5 @@ def l2_prefetch_tile(
         element = row.to(Int64) * outer_stride + column.to(Int64) * inner_stride
         address = (base + element * elem_bytes).ir_value()
         pointer = build("llvm.inttoptr", (address,), type_of(PointerType, _GLOBAL))
-        build_op("rocdl.global.prefetch", (pointer,), (), {"scope": int_attribute(int(scope), 32)})
+        # The op of ROCDL says that it does nothing, and goes when its block is simplified.
+        call_intrinsic("llvm.amdgcn.global.prefetch", (pointer, Int32(int(scope)).ir_value()), None)

@@ -166,12 +166,14 @@ def block_rows(arch: str, batch: int, num_heads: int, seq_len: int, head_dim: in
     Twice as many for heads of 64 without a bias, whose values would not fit the registers, if there is twice as much.
     Half as many where twice as many workgroups still find a compute unit each; fewer only where a sequence has not
     more rows. One wave of 64 lanes alone brings keys and values so slowly that a second one without rows is worth it.
+    Of 32 lanes there are never less than half of the usual waves: what each brings of a tile passes through its
+    registers, and these have no room for more.
     """
     units, usual = COMPUTE_UNITS.get(arch.split(":")[0], 256), usual_rows(head_dim)
     rows = usual if batch * num_heads * -(-seq_len // (usual // 2)) > units else usual // 2
     if head_dim == 64 and not bias and batch * num_heads * -(-seq_len // usual) > units:
         rows = 2 * usual
-    least = geometry().tile * (2 if geometry().lanes == 64 else 1)
+    least = 2 * geometry().tile if geometry().lanes == 64 else usual // 2
     while rows > least and seq_len <= rows // 2:
         rows //= 2
     return rows

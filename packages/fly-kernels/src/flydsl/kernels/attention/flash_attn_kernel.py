@@ -26,9 +26,11 @@ puts together.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..common.arch import NUM_XCDS
+from ..common.black_box import black_box_vector
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
 from ..common.views import MOST, start_of
@@ -56,7 +58,9 @@ from .tile_schedule import TileSchedule
 from .variant import PLAIN, AttentionVariant
 
 _LN_2 = math.log(2.0)
-_AHEAD = 4  # steps that queries which are read again are asked for before their product
+# What is read before its product on waves of 32 lanes: steps of queries that are read again, steps of keys, blocks of
+# values. The second for large heads of gfx1100, where the output leaves little room for operands, which are doubled.
+_AHEAD = {False: (2, 1, 3), True: (1, 1, 1)}
 
 
 def build_forward(
@@ -95,6 +99,7 @@ def build_forward(
     kv_tile, threads, waves, stages = config.kv_tile, config.threads, config.waves, config.stages
     blocks, rows_per_wave, block_m = config.query_blocks, config.rows_per_wave, config.block_m
     key_blocks, head_blocks = kv_tile // tile, head_dim // tile
+    ahead = _AHEAD[matrix.doubled and config.reload_queries]
     group = num_heads // num_kv_heads
     natural_scale = head_dim**-0.5 if sm_scale is None else sm_scale
     scale = natural_scale * math.log2(math.e)
@@ -228,15 +233,20 @@ def build_forward(
                 fx.rocdl.s_setprio(1)
             k_steps, k_target = in_steps(k_fragment), by_mode(read_k.retile(k_fragment))
             last = head_dim // STEP
-            for step in fx.range_constexpr(-_AHEAD if config.reload_queries else 0, last):
-                if fx.const_expr(config.reload_queries and step + _AHEAD < last):
-                    of_step = (None, None, step + _AHEAD)
-                    fx.copy(load_q, q_source[of_step], q_target[of_step])
-                if fx.const_expr(step < 0):
-                    continue
+
+            def read_keys(step: int) -> None:
                 fx.copy(from_lds, k_mine[None, None, step, turns_k.stage_of(turn)], k_target[None, None, step])
+
+            def multiply_keys(step: int) -> None:
                 one = (None, None, (None, step))
                 fx.gemm(qk.tiled_mma, scores, k_steps[one], q_steps[one], scores)
+
+            def read_queries(step: int) -> None:
+                of_step = (None, None, step)
+                fx.copy(load_q, q_source[of_step], q_target[of_step])
+
+            reads = [(read_queries, ahead[0])] if config.reload_queries else []
+            in_turns(last, [*reads, (read_keys, ahead[1])], multiply_keys)
             if fx.const_expr(config.setprio):
                 fx.rocdl.s_setprio(0)
             return scores
@@ -246,10 +256,28 @@ def build_forward(
             v_fragment = pv.make_fragment_A(vt_staged[None, None, 0])
             v_steps, v_target = in_steps(v_fragment), by_mode(read_v.retile(v_fragment))
             p_steps = in_steps(weights_as_operand(packed, (key_blocks, blocks), pv, qk))
-            for step in fx.range_constexpr(kv_tile // STEP):
-                fx.copy(from_lds, v_mine[None, None, step, turns_v.stage_of(turn)], v_target[None, None, step])
-                one = (None, None, (None, step))
-                fx.gemm(pv.tiled_mma, output, v_steps[one], p_steps[one], output)
+            steps = kv_tile // STEP
+            if fx.const_expr(lanes == 64):
+                for step in fx.range_constexpr(steps):
+                    fx.copy(from_lds, v_mine[None, None, step, turns_v.stage_of(turn)], v_target[None, None, step])
+                    one = (None, None, (None, step))
+                    fx.gemm(pv.tiled_mma, output, v_steps[one], p_steps[one], output)
+                return
+
+            def read_values(number: int) -> None:
+                step, m = divmod(number, head_blocks)
+                fx.copy(from_lds, v_mine[None, m, step, turns_v.stage_of(turn)], v_target[None, m, step])
+
+            def multiply_values(number: int) -> None:
+                step, m = divmod(number, head_blocks)
+                v_one = fx.coalesce(v_steps[None, m, (None, step)])
+                for b in fx.range_constexpr(blocks):
+                    one = fx.coalesce(output[None, m, b])
+                    fx.gemm(pv.tiled_mma, one, v_one, fx.coalesce(p_steps[None, b, (None, step)]), one)
+                    if fx.const_expr(step + 1 == steps):  # before the barrier, where its operands are still there
+                        one.store(black_box_vector(one.load()))
+
+            in_turns(steps * head_blocks, [(read_values, ahead[2])], multiply_values)
 
         output = fx.make_rmem_tensor((of_lane, head_blocks, blocks), fx.Float32)
         output.fill(0.0)
@@ -399,6 +427,24 @@ def build_forward(
 
     flash_attn.compile_hints["waves_per_eu"] = config.waves_per_eu
     return flash_attn
+
+
+def in_turns(count: int, reads: list[tuple[Callable[[int], None], int]], multiply: Callable[[int], None]) -> None:
+    """Trace so many products, each behind what it reads: on waves of 32 lanes in just this order.
+
+    `reads`: what reads for a product, and how many products before it. Left alone, the compiler has all reads of a tile
+    begin before its first product, and there are registers for a part of them only.
+    """
+    ordered = geometry().lanes == 32
+    for number in range(-max(ahead for _, ahead in reads), count):
+        for read, before in reads:
+            early = before if ordered else 0
+            if 0 <= number + early < count:
+                read(number + early)
+        if number >= 0:
+            multiply(number)
+        if ordered:
+            fx.rocdl.sched_barrier(0)
 
 
 def build_dense(

@@ -22,10 +22,10 @@ __all__ = [
     "wanted_extras",
 ]
 
-ELEMENT_BYTES = {"fp8": 1, "int8": 1, "fp16": 2, "bf16": 2}
-# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `rdna3_int8_gemm` "uint8", and
-# only `wmma_int4_gemm` the pairs of both operands, which are counted in bytes.
-A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1, "int4x2": 1, "uint4x2": 1}
+# "int4x2" and "uint4x2" are two int4 a byte, of both operands, and bytes are what is counted (gfx1100, gfx1201).
+ELEMENT_BYTES = {"fp8": 1, "int8": 1, "int4x2": 1, "uint4x2": 1, "fp16": 2, "bf16": 2}
+# "int4" is A of int8 and B of int4, packed in pairs; only `preshuffle_gemm` has it, only `wmma_integers` "uint8".
+A_BYTES = {**ELEMENT_BYTES, "int4": 1, "uint8": 1}
 
 _RESOURCE_BYTES = 2**31 - 2**16  # that one is used for; the rest is for what a row has behind its beginning
 # The elements that an operand of each type may come as; 8-bit ones often come as plain bytes.

@@ -50,7 +50,7 @@ def tile_opts(tile: Tile) -> dict[str, Any]:
     rows, columns, depth = tile
     return {
         "reg_m": rows // (16 * waves_m), "reg_n": columns // (16 * waves_n), "reg_k": depth // 16, "waves_m": waves_m,
-        "waves_n": waves_n, "lds_layout": "kblock" if rows == columns == 256 else "pad",
+        "waves_n": waves_n, "lds_layout": "kblock" if rows == columns == 256 else "pad", "sched_hint": True,
     }  # fmt: skip
 
 
@@ -81,8 +81,9 @@ def persistent_wgs(M: int, N: int, K: int, tile: Tile | None = None) -> int:
     """How many workgroups should walk through all tiles of C: 0, which is a workgroup for each.
 
     `create_wmma_gemm_module(persistent_wgs=)` has the other kernel, which the search leaves out: it holds what a tile
-    needs besides the sums across tiles, and spills five registers with 128 x 128. Predicted for 2048 x 2048 x 1024 in
-    bf16 on RX 7900 XTX: 115 us with a workgroup for each tile, 124 with 96 that walk, 136 with 192.
+    needs besides the sums across tiles, and without `sched_hint` it spills five registers with 128 x 128. Predicted for
+    2048 x 2048 x 1024 in bf16 on RX 7900 XTX: 115 us with a workgroup for each tile, 124 with 96 that walk, 136 with
+    192.
     """
     del M, N, K, tile
     return 0

@@ -32,7 +32,7 @@ __all__ = ["compile_fp8_gemm", "fp8_quantize_per_channel", "fp8_quantize_per_tok
 
 _WAVES = 4
 _STEP = 128  # elements of K that a step has where nobody says otherwise
-_STEP_OF_MANY_ROWS = 64  # of a tile of 128 rows or more, whose operands of 128 would not fit the registers
+_MANY_ROWS, _STEP_OF_MANY_ROWS = 64, 64  # rows from which operands of 128 would not fit the registers
 
 
 def preshuffle_b_fp8(b: torch.Tensor) -> torch.Tensor:
@@ -92,7 +92,7 @@ def compile_fp8_gemm(
         tile_m, tile_n: rows and columns of a workgroup's tile, multiples of 16 and of 64; `tile_n` is 128, or 64 where
             N is no multiple of 128.
         tile_k: elements of K, a multiple of 32; `k_unroll` of them are a step of the loop: as many as make up to 128
-            elements, 64 from 128 rows on, where K is two or more of such steps.
+            elements, 64 from 64 rows on, where K is two or more of such steps.
         group_m: row tiles that are walked together, of which the grid need not be a multiple; 0 keeps the order.
 
     Returns a `@flyc.jit` function `(C, A, B, scale_a, scale_b, stream)`.
@@ -113,7 +113,7 @@ def compile_fp8_gemm(
     if N % 16:
         raise ValueError(f"N = {N} is no multiple of 16, the columns that B is reordered by")
     if k_unroll is None:
-        step = _STEP if tile_m < 128 else _STEP_OF_MANY_ROWS
+        step = _STEP if tile_m < _MANY_ROWS else _STEP_OF_MANY_ROWS
         unrolls = [one for one in range(1, max(1, step // tile_k) + 1) if K % (one * tile_k) == 0]
         k_unroll = max((one for one in unrolls if 2 * one * tile_k <= K), default=1)
     positive_integer("k_unroll", k_unroll)

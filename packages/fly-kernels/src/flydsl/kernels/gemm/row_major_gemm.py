@@ -3,8 +3,9 @@
 
 Shapes and layouts
     A (M, K) and B (N, K), C and residual (M, N), rows of any possibly apart; scale_a (M) and scale_b (N) f32;
-    bias (N). A and B are "fp16", "bf16", "fp8" or "int8" (fp8: E4M3, FNUZ on gfx942), C, bias and residual "fp16",
-    "bf16" or "f32". Sums are f32 (int32 for int8).
+    bias (N). A and B are "fp16", "bf16", "fp8" or "int8" (fp8: E4M3, FNUZ on gfx942), or "int4x2" or "uint4x2", bytes
+    of two int4 that K counts (gfx1100, gfx1201); C, bias and residual "fp16", "bf16" or "f32". Sums are f32 (int32 for
+    integers).
 
 Limits
     N a multiple of 4; K of `split_k * tile_k`, and `tile_k` of 64 bytes; rows of A and B begin at multiples of 16

@@ -34,12 +34,23 @@ class _Way:
         packs = fx.make_layout((1, loop.pack), (1, 1))
         self._fetch = fx.make_tiled_copy_tv(self._from_memory, across, packs).get_slice(thread).partition_S(tiles)
         self._put = fx.make_tiled_copy_tv(self._through_lds, across, packs).get_slice(thread).partition_D(staged)
-        self._fetched = fx.make_fragment_like(self._fetch[None, None, None, 0])
+        self._first, self._scheduled = self._fetch[None, None, None, 0], loop.scheduled
+        self._fetched = fx.make_fragment_like(self._first)
         self._source, self._target = read.partition_S(staged), read.retile(fragment)
 
     def fetch(self, step: int | fx.Int32) -> None:
-        """Load a step to registers."""
-        fx.copy(self._from_memory, self._fetch[None, None, None, step], self._fetched)
+        """Load a step to registers.
+
+        How far it begins along K is the same for all threads: a scalar offset. Rows past the end of the operand read as
+        zeros whether scalar offsets count there or not: they are as long as K. Where the compiler orders loads it has
+        an addition in front of each instead, which keeps them apart: one after the other they take 9 % more of the
+        predicted time (bf16, 128 x 128 on gfx1100).
+        """
+        if fx.const_expr(not self._scheduled):
+            fx.copy(self._from_memory, self._fetch[None, None, None, step], self._fetched)
+            return
+        along = fx.crd2idx((0, 0, 0, step), fx.get_layout(self._fetch)).unpack()
+        fx.copy(self._from_memory, self._first, self._fetched, soffset=along)
 
     def put(self, buffer: int) -> None:
         """Write what was loaded to LDS."""

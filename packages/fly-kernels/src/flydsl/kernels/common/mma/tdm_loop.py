@@ -4,8 +4,8 @@
 Each of several LDS buffers holds a step of K of both operands, and of their scales. At step t every wave waits until
 its parts of step t have arrived, and at a barrier until those of all others have, which then also have read step t - 1;
 asks for its parts of the step that takes the buffer of that one; and multiplies. What lies beyond the last row of an
-operand arrives as zeros. Fragments of a whole step are in registers, of which a lane has 1,024 here; the compiler
-orders reads and products.
+operand arrives as zeros. Fragments of a whole step are in registers, of which a lane has 1,024 here, and the compiler
+orders reads and products; where they do not suffice, a block of K is read while the one before it is multiplied.
 
 How operands lie in memory, and as boxes in LDS:
 
@@ -54,6 +54,11 @@ class Format:
     unit_bytes: int
     depth: int
 
+    @property
+    def registers(self) -> int:
+        """Of a lane, for 16 rows of a matrix instruction."""
+        return 16 * self.depth * self.unit_bytes // (4 * _WAVE)
+
 
 FORMATS = {
     "fp16": Format("Float16", "Float16", 2, 32),
@@ -64,6 +69,7 @@ FORMATS = {
 """Operands that there are; fp8 and fp4 can have scales of E8M0, and may then be mixed."""
 
 _CYCLES = 8  # of a matrix instruction by LLVM's model; nothing is published
+_REGISTERS, _SIMDS = 1024, 4  # of a lane, which the waves of a SIMD share; of a compute unit
 
 
 @dataclass(frozen=True)
@@ -203,6 +209,16 @@ class TdmLoop:
         return self.buffers * sum(one.units * one.size for one in self.boxes)
 
     @property
+    def crowded(self) -> bool:
+        """Whether a wave has no registers for the operands of a whole step beside its sums.
+
+        A workgroup of up to four waves has all registers of a SIMD for each, a larger one shares them.
+        """
+        (rows, columns), waves = self.wave_blocks, self.waves[0] * self.waves[1]
+        operands = self.blocks * (rows * self.kinds[0].registers + columns * self.kinds[1].registers)
+        return 8 * rows * columns + operands > _REGISTERS // max(1, waves // _SIMDS)
+
+    @property
     def pipeline(self) -> fx.Pipeline:
         """How steps overlap: transfers are `buffers` - 1 ahead."""
         return fx.Pipeline(self.steps, ahead=self.buffers - 1, unroll=self.buffers)
@@ -283,29 +299,43 @@ def tdm_loop(
                 (parts, [[fx.make_rmem_tensor(1, fx.Int32) for _ in range(loop.blocks)] for _ in range(count)])
             )
 
+    # Descriptors go along with the loop: from step to step only two addresses change, in place, and no bound, for K
+    # ends with a step. Written anew each time they would take five times as many scalar instructions.
+    groups, moving, outers = [], [], []
+    for which, (box, operand) in enumerate(zip(boxes, operands, strict=True)):
+        shared = not loop.specialized and box.shared_by(waves)
+        alone = fx.Int32(1)
+        if fx.const_expr(not shared and waves > 1):
+            alone = (wave == which % waves).select(fx.Int32(1), fx.Int32(0))
+        outers.append(operand.first_row // box.down)
+        element: Any = getattr(fx, loop.kinds[which].unit) if which < 2 else fx.Int32
+        base = fx.recast_iter(element, start_of(operand.pointer)) + fx.Int32(first_step) * box.inner
+        descriptor = mover.make_tensor_descriptor_2d(
+            base, starts[which], (outers[which], 0), (cdiv(operand.rows, box.down), box.inner), (operand.apart, 1),
+            (box.outer, box.inner), elem_bytes=box.size, pad_interval=box.inner if box.pad else 0, pad_amount=box.pad,
+            num_warps=waves if shared else 1, pred=alone, workgroup_mask=masks[which % 2], wave=wave,
+        )  # fmt: skip
+        groups.append(descriptor.dgroup1)
+        moving.append(fx.make_rmem_tensor(4, fx.Int32))
+        moving[-1].store(fx.Vector(descriptor.dgroup0))
+
     def ask(now: Any) -> None:
-        step = now.index(buffers - 1)
+        first = fx.Int32(now.index(buffers - 1)) + first_step
         for which, (box, operand) in enumerate(zip(boxes, operands, strict=True)):
-            shared = not loop.specialized and box.shared_by(waves)
-            alone = fx.Int32(1)
-            if fx.const_expr(not shared and waves > 1):
-                alone = (wave == which % waves).select(fx.Int32(1), fx.Int32(0))
-            first, tile = fx.Int32(step) + first_step, (box.outer, box.inner)
-            outer = operand.first_row // box.down
-            # Only the address changes from step to step: K ends with a step, which no bound has to tell.
-            kind: Any = getattr(fx, loop.kinds[which].unit) if which < 2 else fx.Int32
-            base = fx.recast_iter(kind, start_of(operand.pointer)) + first * box.inner
-            descriptor = mover.make_tensor_descriptor_2d(
-                base, starts[which], (outer, 0), (cdiv(operand.rows, box.down), box.inner), (operand.apart, 1), tile,
-                elem_bytes=box.size, pad_interval=box.inner if box.pad else 0, pad_amount=box.pad,
-                num_warps=waves if shared else 1, pred=alone, workgroup_mask=masks[which % 2], wave=wave,
-                lds_byte_offset=now.buffer(buffers - 1, buffers) * box.units * box.size,
-            )  # fmt: skip
-            mover.tensor_load_2d(descriptor)
+            words = moving[which].load()
+            mover.tensor_load_2d(mover.TDMDescriptor2D(words.ir_value(), groups[which]))
+            buffer = now.buffer(buffers - 1, buffers)
+            further = ((buffer + 1) % buffers - buffer) * box.units * box.size
+            pair = fx.Vector.from_elements([words[2], words[3]], fx.Int32).bitcast(fx.Int64)
+            address = fx.Vector.from_elements([pair[0] + box.inner * box.size], fx.Int64).bitcast(fx.Int32)
+            moving[which].store(fx.Vector.from_elements([words[0], words[1] + further, address[0], address[1]]))
             if fx.const_expr(loop.prefetched > 0 and which < 2):
+                # Where a step begins is a scalar, so that what differs between lanes is computed once.
                 later = fx.min(first + loop.prefetched, all_steps - 1)
+                element: Any = getattr(fx, loop.kinds[which].unit)
+                base = fx.recast_iter(element, start_of(operand.pointer)) + later * box.inner
                 mover.l2_prefetch_tile(
-                    operand.pointer, (outer, later * box.inner), tile, (operand.apart, 1), box.size,
+                    base, (outers[which], 0), (box.outer, box.inner), (operand.apart, 1), box.size,
                     block_threads=loop.threads,
                 )  # fmt: skip
 
@@ -325,11 +355,18 @@ def tdm_loop(
                 each = fx.logical_divide(parts[0, None, block, buffer], fx.make_layout(1, 1))
                 for number, one in enumerate(held):
                     fx.copy(word_atom, each[None, number], one[block])
-        for atom, read, source, held in ways:
-            for block in range(loop.blocks):
+
+        def read_block(block: int) -> None:
+            for atom, read, source, held in ways:
                 for number, one in enumerate(held):
                     fx.copy(atom, source[None, number, block, buffer], read.retile(one[block])[None, 0, 0])
-        for block in range(loop.blocks):
+
+        early = 1 if loop.crowded else loop.blocks
+        for block in range(-early, loop.blocks):
+            if fx.const_expr(0 <= block + early < loop.blocks):
+                read_block(block + early)
+            if fx.const_expr(block < 0):
+                continue
             for n in range(columns):
                 for m in range(rows):
                     total = fx.coalesce(sums[None, n, m])
@@ -338,6 +375,8 @@ def tdm_loop(
                         fx.gemm(tiled, total, [b, words[1][1][n][block]], [a, words[0][1][m][block]], total)
                     else:
                         fx.gemm(tiled, total, b, a, total)
+            if fx.const_expr(loop.crowded):
+                fx.rocdl.sched_barrier(0)  # else reads of all blocks come first, for which registers do not suffice
 
     if fx.const_expr(loop.cluster != (1, 1)):
         fx.rocdl.cluster.cluster_barrier()  # all are there before one fills another's LDS

@@ -180,8 +180,16 @@ def tiled_loop(
 
         def reload(now: Any, group: int) -> None:
             for block in loop.blocks_of(group):
-                fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
-            reload_b(now, group)
+                if fx.const_expr(loop.atom.wave == 32):  # whose instructions have room for what is constant
+                    for atom, source, target in (
+                        (from_memory, source_a, target_a), (b_from_memory, source_b, targets_b[0])
+                    ):  # fmt: skip
+                        along = fx.crd2idx((0, 0, 0, now.index(1)), fx.get_layout(source)).unpack()
+                        fx.copy(atom, source[None, None, block, 0], target[None, None, block], soffset=along)
+                else:
+                    fx.copy(from_memory, source_a[None, None, block, now.index(1)], target_a[None, None, block])
+            if fx.const_expr(loop.atom.wave != 32):
+                reload_b(now, group)
 
         def private_step(now: Any) -> None:
             for group in fx.range_constexpr(loop.groups):
