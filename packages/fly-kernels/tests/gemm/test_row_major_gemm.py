@@ -214,6 +214,23 @@ def test_k_is_split_where_that_saves_more_than_it_costs(arch_name):
 
 
 @pytest.mark.parametrize(
+    ("arch_name", "shape", "tile"),
+    [
+        ("gfx942", (768, 3072, 4096), (64, 128)),  # 288 tiles for 304 compute units
+        ("gfx942", (768, 2816, 4096), (64, 64)),  # 264 of 64 x 128 are too few
+        ("gfx942", (96, 6144, 2560), (32, 64)),  # 288 in one round, where 192 of 64 x 64 leave a third idle
+        ("gfx942", (96, 7168, 2560), (64, 64)),  # 336 are more than one round
+        ("gfx942", (48, 6144, 2560), (64, 64)),  # the second 32 rows would be half empty
+        ("gfx950", (1500, 5120, 3072), (128, 256)),  # 240 for 256
+        ("gfx1201", (96, 1024, 2560), (64, 64)),  # nothing was found there
+    ],
+)
+def test_tiles_that_about_fill_the_compute_units(arch_name, shape, tile):
+    config = default_config(arch_name, "bf16", *shape)
+    assert (config.tile_m, config.tile_n) == tile
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("gfx1250", "bf16", 1, 64, 64), "written for gfx942, gfx950, gfx1100, gfx1201, not for gfx1250"),

@@ -106,10 +106,12 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     """The configuration for a shape: what `defaults.json` has for its class, else by these rules, with its numbers.
 
     Up to 16 rows (decode) a tile is 16 x 64, up to 32 rows 32 x 64: then B is read once and nothing else matters. For
-    more rows it is the largest tile of which there are as many as compute units; where a chip has a loop for still
-    larger ones, "large_tiles" in the table, these, if their last round keeps about as many of them busy. Where even the
-    smallest leaves compute units idle, K is split in two, four, ... up to 16 parts, if a workgroup saves more than it
-    takes to add the parts up: counted in the bytes that it loads, "split_costs" in the table.
+    more rows it is the largest tile of which there are about as many as compute units ("least_busy" of them in the
+    table); where a chip has a loop for still larger ones, "large_tiles" in the table, these, if their last round keeps
+    about as many of them busy. Where even the smallest leaves compute units idle, those of half as many rows are taken,
+    "one_round" in the table, if one round takes them all and none is half empty. Then K is split in two, four, ... up
+    to 16 parts, if a workgroup saves more than it takes to add the parts up: counted in the bytes that it loads,
+    "split_costs" in the table.
 
     Raises ValueError when K is no multiple of 64 bytes, or for an architecture or type without a kernel.
     """
@@ -127,9 +129,14 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     if few:
         tile_m, tile_n = few[0]
     else:
-        # By how much data each load serves: the first that keeps every compute unit busy is taken.
-        busy = [tile for tile in table["tiles"] if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= units]
+        # By how much data each load serves: the first that keeps about every compute unit busy is taken.
+        least = table["least_busy"] * units
+        busy = [tile for tile in table["tiles"] if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= least]
         tile_m, tile_n = busy[0] if busy else table["tiles"][-1]
+        if not busy and table["one_round"]:
+            rows, columns = table["one_round"]
+            if cdiv(M, rows) * cdiv(N, columns) <= units and 2 * (-M % rows) < rows:
+                tile_m, tile_n = rows, columns
         if K * size % QUADRANT_STEP_BYTES == 0 and K * size > QUADRANT_STEP_BYTES:
             tile_m, tile_n = large_tile(arch, M, N, (tile_m, tile_n)) or (tile_m, tile_n)
     split = 1
