@@ -7,6 +7,8 @@ import pytest
 import torch
 from references import FLOATS, HALF_ULP
 
+from flydsl.kernels import gemm
+from flydsl.kernels.common.arch import float8_of
 from flydsl.kernels.common.defaults import defaults
 from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
@@ -243,3 +245,17 @@ def test_modes_that_there_are_not(change, said):
     numbers = {"M": 1, "N": 128, "K": 512, "tile_m": 32, "tile_n": 64, "tile_k": 128}
     with pytest.raises(ValueError, match=said):
         compile_preshuffle_gemm_a8(**(numbers | change))
+
+
+def test_few_rows_whose_waves_along_k_have_several_blocks_each(arch):
+    """On gfx942 a block of 128 is several packs: K of 1024 and more gives each of four waves two such blocks."""
+    torch.manual_seed(0)
+    m, n, k = 16, 128, 2048
+    kind = getattr(torch, float8_of(arch).torch_name)
+    a, b = (torch.randn(rows, k).to(kind) for rows in (m, n))
+    scale_a, scale_b = torch.rand(m, k // 128) + 0.5, torch.rand(n // 128, k // 128) + 0.5
+    result = gemm(a, b, a_scale=scale_a, b_scale=scale_b, block=128)
+    left = a.double() * scale_a.double().repeat_interleave(128, 1)
+    right = b.double() * scale_b.double().repeat_interleave(128, 0).repeat_interleave(128, 1)
+    expected = left @ right.T
+    assert ((result.double() - expected).abs() / (expected.abs() + expected.abs().mean())).max() < 2**-8

@@ -320,6 +320,8 @@ class TiledLoop:
         """The mode of K of a block in fragments and partitions: of the instructions that share packs, all or one."""
         if self.halves == 1:
             return block
+        if self.scaled and self.k_waves > 1 and 1 < self.joined < self.blocks:  # see `modes_of_k`
+            return half, block % self.joined, block // self.joined
         return (half, block) if self.blocks > 1 else half
 
     @property
