@@ -119,11 +119,8 @@ def _compile(what: tuple[Case, Path]) -> None:
     import torch
 
     import flydsl.compiler as flyc
-    from flydsl.kernels.attention.hopper_attention import (
-        HopperAttentionConfig,
-        compile_hopper_attention,
-        default_hopper_config,
-    )
+    from flydsl.kernels.attention.hopper_attention import compile_hopper_attention
+    from flydsl.kernels.attention.hopper_config import HopperAttentionConfig, default_hopper_config
 
     case, path = what
     if case.shape is None:

@@ -9,7 +9,8 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.kernels as fk
 from flydsl.kernels.attention.flash_attn_interface import flydsl_flash_attn_func
-from flydsl.kernels.attention.hopper_attention import HopperAttentionConfig, compile_hopper_attention
+from flydsl.kernels.attention.hopper_attention import compile_hopper_attention
+from flydsl.kernels.attention.hopper_config import HopperAttentionConfig
 from flydsl.kernels.attention.swa_gfx950 import build_gqa_attn
 
 pytestmark = pytest.mark.once

@@ -17,7 +17,8 @@ from flydsl.runtime.device import get_rocm_arch
 from .config import FlashConfig, check_daz, dual_wave, eager, shape_config, with_waves
 from .flash_attn_kernel import build_forward
 from .flash_attn_splits import build_split_forward
-from .hopper_attention import HEAD_DIMS, HopperAttentionConfig, compile_hopper_attention, default_hopper_config
+from .hopper_attention import compile_hopper_attention
+from .hopper_config import HEAD_DIMS, HopperAttentionConfig, default_hopper_config
 from .operands import LATER, Problem, dense_problem, varlen_problem, with_options, with_terms
 from .variant import AttentionVariant
 

@@ -18,11 +18,8 @@ Algorithm and data movement
     (named barriers), so that one computes weights while another's products keep the matrix unit busy.
 
     Tiles are visited from the last that the workgroup's rows see to the first, those with masked keys before the
-    others. Workgroups that run at the same time take neighbouring blocks, of as few heads as there are: what these read
-    comes from memory once, and little at a time. Causal blocks come in groups of heads, two blocks for each workgroup,
-    those with most keys first, and workgroups take those of a group forwards and backwards in turn, so that each has
-    about as many keys. Which head a block is of is found by products with reciprocals, which the host function
-    computes: divisions would stand between the blocks.
+    others.
+    The order of blocks is that of `hopper_blocks`.
 
     Sequences of several lengths lie one behind the other (`varlen`). Tensor maps have three modes for their rows, which
     put the end of a sequence at the end of the tensor: the copy engine fills tiles with zeros from there on, and stores
@@ -36,98 +33,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.arch import MULTIPROCESSORS
 from ..common.black_box import black_box_in_loop
 from ..common.dtypes import float_type
 from ..common.language import flyc, fx
+from .hopper_blocks import BlockOrder
+from .hopper_config import REGISTERS, ROWS, HopperAttentionConfig, default_hopper_config
 from .online_softmax import NO_KEY, mask, raised, weights_in_turn
 from .variant import AttentionVariant
 
-__all__ = ["HopperAttentionConfig", "compile_hopper_attention", "default_hopper_config"]
+__all__ = ["compile_hopper_attention"]
 
 WARPGROUP = 128
-ROWS = 64  # of a warpgroup
 COLUMNS = 64  # of a row in shared memory: 128 bytes, the width of the swizzle
 SWIZZLE = (3, 4, 3)
-SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
-_BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
-# By consumers: registers of a thread of the producer, and of a consumer.
-_REGISTERS = {2: (24, 240), 3: (32, 160)}
 _FIRST_BARRIER = 2  # of the turns; named barrier 1 + i of a warpgroup's own lie behind them
-_L2_BYTES = 32 << 20  # of keys and values that are read at the same time
-_FEW_ROWS = 1024  # up to which blocks of causal heads of 64 are smaller
 _LN_2 = math.log(2.0)
-HEAD_DIMS = (64, 128, 192, 256)
 # Of rows of a sequence among others: row r of a sequence of n rows from row f on has the coordinates
 # (_FAR, f + n, _FAR - n + r), of which the last is outside of the tensor from r = n on. The strides of the three modes,
 # 2^34 bytes less a row, a row and a row, add up to row f + r: _FAR times 2^34 is 0 in 64 bits.
 _FAR = 1 << 30
 _MOST = (1 << 31) - 1
-
-
-@dataclass(frozen=True)
-class HopperAttentionConfig:
-    """How the work is cut up.
-
-    Attributes:
-        consumers: warpgroups that multiply, 2 or 3, of 64 query rows each.
-        kv_tile: keys of a tile, a multiple of 16 up to 256.
-        stages: tiles of keys, and of values, in shared memory.
-        turns: whether warpgroups issue their products in turn.
-    """
-
-    consumers: int = 2
-    kv_tile: int = 128
-    stages: int = 2
-    turns: bool = True
-
-    def shared_bytes(self, head_dim: int, blocks: int = 1) -> int:
-        """Shared memory of a workgroup with room for so many blocks of query rows, or of the output."""
-        rows = blocks * self.consumers * ROWS + 2 * self.stages * self.kv_tile
-        return rows * head_dim * 2 + _BARRIER_BYTES
-
-    def blocks(self, head_dim: int) -> int:
-        """How many blocks of rows there is room for, up to 3: of queries, of the output and of the next queries."""
-        return next((count for count in (3, 2) if self.shared_bytes(head_dim, count) <= SHARED_BYTES), 1)
-
-    def check(self, head_dim: int) -> None:
-        """Raise ValueError for what cannot be built, with the numbers."""
-        if head_dim not in HEAD_DIMS:
-            raise ValueError(f"head_dim is one of {', '.join(map(str, HEAD_DIMS))} on sm_90a, got {head_dim}")
-        if self.consumers not in _REGISTERS:
-            raise ValueError(f"consumers is 2 or 3, got {self.consumers}")
-        if self.kv_tile % 16 or not 16 <= self.kv_tile <= 256:
-            raise ValueError(f"kv_tile is a multiple of 16 up to 256, got {self.kv_tile}")
-        if self.stages < 1:
-            raise ValueError(f"stages is at least 1, got {self.stages}")
-        if self.shared_bytes(head_dim) > SHARED_BYTES:
-            raise ValueError(
-                f"{self.consumers * ROWS} query rows and {self.stages} tiles of {self.kv_tile} keys and values of "
-                f"{head_dim} elements take {self.shared_bytes(head_dim)} bytes of shared memory; there are "
-                f"{SHARED_BYTES}"
-            )
-
-
-def default_hopper_config(head_dim: int, causal: bool = False, seq_len: int | None = None) -> HopperAttentionConfig:
-    """The configuration for a head size, as measured on an H100.
-
-    Args:
-        head_dim: D.
-        causal: whether queries see no keys behind their own.
-        seq_len: query rows of the longest sequence, where they are known: few causal rows of heads of 64 are worked on
-            in blocks of 128, which have fewer masked keys than those of 192.
-    """
-    if head_dim == 64 and causal and seq_len is not None and seq_len <= _FEW_ROWS:
-        return HopperAttentionConfig()
-    if head_dim == 64:
-        return HopperAttentionConfig(consumers=3)
-    return HopperAttentionConfig(kv_tile={128: 128, 192: 96}.get(head_dim, 80), turns=causal or head_dim != 128)
 
 
 def compile_hopper_attention(
@@ -179,21 +109,20 @@ def compile_hopper_attention(
     left, right = AttentionVariant(window=window).bounds(causal)
     if causal and window is not None:
         raise ValueError("flash attention: give causal or a window, which is causal as (left, 0), not both")
-    windowed, ends = left is not None, right is not None  # there are keys before, and behind, those of a row
-    to_left, to_right = left or 0, right or 0
     config = config or default_hopper_config(head_dim, causal)
     config.check(head_dim)
     element = float_type(dtype)
     consumers, kv_tile, stages = config.consumers, config.kv_tile, config.stages
     threads, block_m = WARPGROUP * (1 + consumers), ROWS * consumers
+    order = BlockOrder(block_m, kv_tile, head_dim, heads_per_kv, left, right, varlen, multiprocessors)
+    windowed, ends, to_left, to_right = order.windowed, order.ends, order.to_left, order.to_right
     parts = head_dim // COLUMNS
     apart = config.blocks(head_dim) > 1  # the output has a place of its own, else that of the queries
     ahead = max(config.blocks(head_dim) - 1, 1)  # blocks of queries that may be there
-    producer_registers, consumer_registers = _REGISTERS[consumers]
+    producer_registers, consumer_registers = REGISTERS[consumers]
     scale = (head_dim**-0.5 if sm_scale is None else sm_scale) * math.log2(math.e)
     seen = "causal" if causal else "full" if window is None else f"window{left}_{right}"
     skips = not ends and head_dim != 192  # the mask of the first tile, where it hides nothing; these were slower by 1 %
-    uneven = ends and not windowed and not varlen  # causal: each block of a head has another number of keys
     name = f"hopper_attention_{dtype}_d{head_dim}_{seen}"
 
     @flyc.kernel(name=name, known_block_size=(threads, 1, 1))
@@ -243,61 +172,6 @@ def compile_hopper_attention(
             values.init()
         fx.barrier()
 
-        pairs, blocks, heads, together = (sizes[one] for one in ("pairs", "blocks", "heads", "together"))
-        workgroup, workgroups = fx.Int32(fx.block_idx.x), fx.Int32(fx.grid_dim.x)
-
-        # Where a group of causal heads ends, some workgroups have no block.
-        def divided(number: Any, by: str) -> Any:
-            """number // sizes[by], by the reciprocal that the host function computed."""
-            product = fx.Uint64(number) * fx.Uint64(divisors[by] & 0xFFFFFFFF)
-            return fx.Int32(product >> fx.Uint64(divisors[by] >> 32))
-
-        def work_of(round_: Any) -> tuple[Any, ...]:
-            """Whether there is work in a round; batch, head, block; the sequence (its first row and its rows, of
-            queries and of keys); the first and the last tile of keys; from which tile on there are keys behind those
-            that a row sees, and up to which there are some before.
-
-            Tiles go from the last to the first. There is always one.
-            """
-            if fx.const_expr(uneven):
-                of_group = divided(round_, "rounds_of_group")
-                place = (round_ % 2 == 0).select(workgroup, workgroups - 1 - workgroup)
-                inside = (round_ - of_group * sizes["rounds_of_group"]) * workgroups + place
-            else:
-                index = round_ * workgroups + workgroup
-                of_group = divided(index, "group")
-                inside = index - of_group * sizes["group"]
-            first_pair = of_group * together
-            # The last group has fewer heads.
-            whole = first_pair + together <= pairs
-            width = whole.select(together, sizes["rest"])
-            there = (first_pair < pairs) & (inside < width * blocks)
-            block = whole.select(divided(inside, "together"), divided(inside, "rest"))
-            pair = first_pair + inside - block * width
-            if fx.const_expr(ends and not windowed):
-                block = blocks - 1 - block
-            none = fx.Int32(0)
-            batch = divided(pair, "heads")
-            sequence = none, sizes["rows"], none, sizes["keys"]
-            if fx.const_expr(varlen):
-                batch = fx.min(batch, sizes["batches"] - 1)  # behind the last there is none
-                ends_of = [(starts[one][batch], starts[one][batch + 1]) for one in ("q", "kv")]
-                sequence = tuple(one for begin, end in ends_of for one in (begin, end - begin))
-                there = there & (block * block_m < sequence[1])
-            _, seq_len, _, seq_len_kv = sequence
-            shift = seq_len_kv - seq_len
-            high, plain, low, full = (seq_len_kv + (kv_tile - 1)) // kv_tile, seq_len_kv // kv_tile, none, none
-            stands = block * block_m + shift  # the key that the first row stands at
-            if fx.const_expr(ends):
-                end = fx.max(fx.min(stands + (block_m + to_right), seq_len_kv), none)
-                high = (end + (kv_tile - 1)) // kv_tile
-                plain = fx.min(plain, fx.max(stands + (to_right + 1), none) // kv_tile)
-            if fx.const_expr(windowed):
-                low = fx.max(stands - to_left, none) // kv_tile
-                full = (fx.max(stands + (block_m - 1 - to_left), none) + (kv_tile - 1)) // kv_tile
-            tiles = low, fx.max(high, low + 1) - 1
-            return there, (batch, pair - batch * heads, block), sequence, tiles, (plain, full)
-
         def tile_of(batch: Any, rows: Any, count: int, tile: Any, head: Any, part: int) -> Any:
             """The coordinates of 64 columns of a tile of `count` rows of a sequence, as (1, rows, 1, 64).
 
@@ -327,7 +201,9 @@ def compile_hopper_attention(
 
                 place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
                 for round_ in range(fx.Int32(0), sizes["rounds"], fx.Int32(1)):
-                    there, (batch, head, block), sequence, (low, last), _ = work_of(round_)
+                    there, (batch, head, block), sequence, (low, last), _ = order.work_of(
+                        fx.Int32(round_), sizes, divisors, starts
+                    )
                     if there:
                         bring(load_k, ring_k, keys, place_k, (batch, head, last, sequence))
                         place_k = place_k.next()
@@ -460,6 +336,16 @@ def compile_hopper_attention(
                     factors.append(factor)
                 return factors
 
+            def keep_wait_behind_weights(stage: Any) -> None:
+                """Keep ptxas from waiting for products before the exponentials, which are to run meanwhile.
+
+                What it leaves in order is a release, and this one, which needs all weights, never happens: no sum of
+                weights is negative. With turns, where the other warpgroup multiplies meanwhile, it costs more.
+                """
+                sums = total.load().reshape(4)
+                if (sums[0] + sums[1]) + (sums[2] + sums[3]) < 0.0:
+                    keys.release(stage)
+
             def turn_of(stage_q: Any, place_k: Any, place_v: Any, tile: Any, masked: bool, of: tuple[Any, ...]) -> None:
                 """The scores of one tile, while the weights of the tile before go into the output."""
                 scores = accumulators(kv_tile, fx.Float32)
@@ -472,6 +358,8 @@ def compile_hopper_attention(
                 fx.nvgpu.warpgroup_wait(scores, 1)
                 release(keys, place_k.stage)
                 factors = weigh(scores, tile, masked, *of)
+                if fx.const_expr(not config.turns):
+                    keep_wait_behind_weights(place_k.stage)
                 fx.nvgpu.warpgroup_wait(output, 0)
                 release(values, place_v.stage)
                 for r in fx.range_constexpr(2):
@@ -484,7 +372,9 @@ def compile_hopper_attention(
                     fx.nvgpu.named_arrive(_FIRST_BARRIER, 2 * WARPGROUP)
             place_q, place_k, place_v = rows_in.start(), keys.start(), values.start()
             for round_ in range(fx.Int32(0), sizes["rounds"], fx.Int32(1)):
-                there, (batch, head, block), sequence, (low, last), (plain, full) = work_of(round_)
+                there, (batch, head, block), sequence, (low, last), (plain, full) = order.work_of(
+                    fx.Int32(round_), sizes, divisors, starts
+                )
                 if there:
                     first_row = (block * consumers + mine) * ROWS
                     of_block = first_row, (sequence[1], sequence[3])
@@ -586,52 +476,10 @@ def compile_hopper_attention(
         map_q, map_o = tensor_map(Q, ROWS), tensor_map(O, ROWS, True)
         map_k, map_v = tensor_map(K, kv_tile), tensor_map(V, kv_tile)
         batches, seq_len, heads, seq_len_kv = (fx.Int32(one) for one in (batches, seq_len, heads, seq_len_kv))
-        pairs, blocks = batches * heads, (seq_len + (block_m - 1)) // block_m
-        grid = fx.min(blocks * pairs, fx.Int32(multiprocessors))
-        # What is divided by is never 0, also where there is nothing to do.
-        workgroups = fx.max(grid, fx.Int32(1))
-        together = heads_together(seq_len_kv, fx.max(blocks, fx.Int32(1)), pairs, workgroups)
-        whole, rest = pairs // together, pairs % together
-        sizes = {
-            "batches": batches, "heads": heads, "rows": seq_len, "keys": seq_len_kv, "pairs": pairs, "blocks": blocks,
-            "together": together, "rest": fx.max(rest, fx.Int32(1)), "group": together * blocks,
-        }  # fmt: skip
-        divided_by = ["heads", "together", "rest"]
-        if uneven:
-            of_group, of_rest = ((count * blocks + (workgroups - 1)) // workgroups for count in (together, rest))
-            sizes |= {"rounds": whole * of_group + of_rest, "rounds_of_group": of_group}
-            divided_by.append("rounds_of_group")
-        else:
-            sizes["rounds"] = (pairs * blocks + (workgroups - 1)) // workgroups
-            divided_by.append("group")
-        divisors = {name: reciprocal(sizes[name]) for name in divided_by}
+        grid, sizes, divisors = order.plan(batches, heads, seq_len, seq_len_kv)
         attention(map_q, map_k, map_v, map_o, LSE, starts, sizes, divisors).launch(
             grid=(grid,), block=(threads,), stream=stream
         )
-
-    def heads_together(seq_len_kv: Any, blocks: Any, pairs: Any, workgroups: Any) -> Any:
-        """Heads of queries that are worked on together, a multiple of those of one head of keys."""
-        count = fx.Int32(1)
-        if uneven:
-            # In two rounds each workgroup gets a block with many keys and one with few; what they read fits the L2.
-            of_one = fx.max(fx.Int64(seq_len_kv) * (4 * head_dim), fx.Int64(1))
-            fit = fx.Int32(fx.Int64(_L2_BYTES) // of_one)
-            count = fx.max(fx.min(fit, 2 * workgroups // (blocks * heads_per_kv)), fx.Int32(1))
-        return fx.max(fx.min(count * heads_per_kv, pairs), fx.Int32(1))
-
-    def reciprocal(number: Any) -> Any:
-        """What a number below 2^31 is divided by another with: a factor, and behind it in 32 bits how far the product
-        is shifted.
-
-        With 2^L the least power of two that is not below the divisor d, ceil(2^(31 + L) / d) is off by less than 2^L
-        of 2^(31 + L), so that products with numbers below 2^31 have the right whole part.
-        """
-        log2 = fx.Int64(0)
-        for bit in range(31):
-            log2 = log2 + (number > (1 << bit)).select(fx.Int64(1), fx.Int64(0))
-        shift, divisor = log2 + 31, fx.max(fx.Int64(number), fx.Int64(1))
-        factor = ((fx.Int64(1) << shift) + (divisor - 1)) // divisor
-        return factor | (shift << 32)
 
     if varlen:
 
