@@ -35,20 +35,15 @@ class _Lazy:
         return getattr(self._module, attribute)
 
 
-# What an import makes stays, but a collection that it sets off walks over all of torch: a quarter of the import's time.
 def _compiler() -> ModuleType:
-    from flydsl.call.collector import without_collections
+    import flydsl.compiler
 
-    with without_collections():
-        import flydsl.compiler
     return flydsl.compiler
 
 
 def _expr() -> ModuleType:
-    from flydsl.call.collector import without_collections
+    import flydsl.expr
 
-    with without_collections():
-        import flydsl.expr
     return flydsl.expr
 
 
