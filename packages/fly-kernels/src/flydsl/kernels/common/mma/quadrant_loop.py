@@ -29,21 +29,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..black_box import black_box_in_loop, black_box_vector
+from ..black_box import black_box_in_loop
 from ..language import fx
 from .instructions import PACK_BYTES
 from .lds_ways import BUFFERS
 from .loop_plan import QUADRANT_STEP_BYTES, TiledLoop
+from .quadrants import HALVES, ROWS, RUN, SUMS, moves_of_half, operand_layout, result_runs, row_of_lane, turn_of_row
 
 __all__ = ["QuadrantLoop"]
 
 _CHUNKS = QUADRANT_STEP_BYTES // PACK_BYTES
-_ROWS = 32  # of an instruction
 _GROUPS = 2  # of 32 lanes, which hold different packs of a row
 _PACKS = _CHUNKS // _GROUPS  # of a lane of one row
-_RUN = 8  # neighbouring columns of a lane
-_SUMS = 16  # of a lane in a block
-_HALVES = 2
 
 
 @dataclass(frozen=True)
@@ -59,27 +56,19 @@ class QuadrantLoop:
 
     def blocks(self, operand: int) -> int:
         """Blocks of 32 rows of a half of A (0) or B (1) that a wave has."""
-        return self.loop.tile[operand] // (_HALVES * _ROWS * self.loop.waves[operand])
+        return self.loop.tile[operand] // (HALVES * ROWS * self.loop.waves[operand])
 
     def moves(self, operand: int) -> int:
         """Loads with which a thread brings its part of a half."""
-        return self.loop.tile[operand] // _HALVES * _CHUNKS // self.loop.threads
+        return moves_of_half(self.loop, operand, _CHUNKS)
 
     def half_bytes(self, operand: int) -> int:
         """LDS of a half of a step."""
-        return self.loop.tile[operand] // _HALVES * QUADRANT_STEP_BYTES
+        return self.loop.tile[operand] // HALVES * QUADRANT_STEP_BYTES
 
     def operand_layout(self, operand: int, row: int | fx.Numeric, *, shuffled: bool) -> fx.Layout:
-        """The layout (pack, (packs of a step, steps), (rows of a load, loads of a half, halves)) of an operand whose
-        rows are `row` elements apart, or in the order of `shuffle_weight`."""
-        at_once = self.loop.threads // _CHUNKS
-        half, packs, pack = self.loop.tile[operand] // _HALVES, (_CHUNKS, self.loop.steps), self.pack
-        if shuffled:
-            blocks = (16, at_once // 16), self.moves(operand), _HALVES
-            apart = (pack, 16 * row), row * at_once, row * half
-            return fx.make_layout((pack, packs, blocks), (1, (16 * pack, 16 * pack * _CHUNKS), apart))
-        shape, strides = (at_once, self.moves(operand), _HALVES), (row, row * at_once, row * half)
-        return fx.make_layout((pack, packs, shape), (1, (pack, pack * _CHUNKS), strides))
+        """That of `quadrants`: rows are `row` elements apart, or in the order of `shuffle_weight`."""
+        return operand_layout(self.loop, operand, row, pack=self.pack, chunks=_CHUNKS, shuffled=shuffled)
 
     def lds_chunks(self) -> int:
         """Packs of the upper half of A and one half of B, or of the others, of a step."""
@@ -102,7 +91,7 @@ class QuadrantLoop:
         of_b = _Operand(self, 1, b, lds, thread, wave % loop.waves[1])
         both = of_a, of_b
         rows, columns = self.blocks(0), self.blocks(1)
-        sums = fx.make_rmem_tensor((_SUMS, columns, _HALVES, rows, _HALVES), loop.atom.accumulator)
+        sums = fx.make_rmem_tensor((SUMS, columns, HALVES, rows, HALVES), loop.atom.accumulator)
         sums.fill(0)
         atom, packs = loop.large_atom()
         products = rows * columns * (_PACKS // packs)
@@ -117,10 +106,10 @@ class QuadrantLoop:
 
         def meet(buffer: int, late: int) -> None:
             """Wait for all waves, and for the halves of both operands that go to a room."""
-            fx.rocdl.barrier_after_copies(lds[_HALVES * buffer + late])
+            fx.rocdl.barrier_after_copies(lds[HALVES * buffer + late])
 
         def fetch(now: Any, late: int, *operands: int) -> None:
-            halves = late, now.phase % _HALVES ^ late  # of B a step begins with the one of its number
+            halves = late, now.phase % HALVES ^ late  # of B a step begins with the one of its number
             for one in operands:
                 both[one].fetch(now.index(2), now.buffer(2, BUFFERS), halves[one], late)
 
@@ -130,7 +119,7 @@ class QuadrantLoop:
             fx.rocdl.sched_barrier(0)
 
         def step(now: Any) -> None:
-            first = now.phase % _HALVES
+            first = now.phase % HALVES
             here, there = now.buffer(0, BUFFERS), now.buffer(1, BUFFERS)
             if fx.const_expr(not now.has(0)):
                 if fx.const_expr(now.has(2)):
@@ -171,16 +160,13 @@ class QuadrantLoop:
 
         loop.pipeline.run(step, looped)
         results = {}
-        for upper in range(_HALVES):
+        for upper in range(HALVES):
             for m in range(rows):
-                for half in range(_HALVES):
+                for half in range(HALVES):
                     for n in range(columns):
-                        # Else LLVM moves products of the last step behind the conditions of the epilogue.
-                        values = black_box_vector(sums[None, n, half, m, upper].load())
-                        for run in range(_SUMS // _RUN):
-                            column = (half * columns + n) * (_SUMS // _RUN) + run
-                            part = list(range(run * _RUN, run * _RUN + _RUN))
-                            results[upper * rows + m, column] = values.shuffle(values, part)
+                        for run, values in enumerate(result_runs(sums[None, n, half, m, upper])):
+                            column = (half * columns + n) * (SUMS // RUN) + run
+                            results[upper * rows + m, column] = values
         return results
 
 
@@ -195,14 +181,14 @@ class _Operand:
         self._loads = fx.make_copy_atom(fx.rocdl.BufferCopyLDS128b(), loop.element)
         self._reads = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
         line, chunk = thread // _CHUNKS, thread % _CHUNKS
-        begin = (0, (chunk ^ (line // 2 % _CHUNKS), 0), (line, 0, 0))
+        begin = (0, (chunk ^ turn_of_row(line, _CHUNKS), 0), (line, 0, 0))
         self._mine = fx.Int32(fx.crd2idx(begin, tensor.layout))
         self._source = tensor[None, (0, None), (0, None, None)]  # pack, steps, loads, halves
         first_lane = fx.rocdl.readfirstlane(fx.Int32.ir_type, thread // 64 * 64)
         start = geometry.half_bytes(0) // loop.atom.element_bytes if operand else 0
         lane = thread % 64
-        row, group = lane % _ROWS, lane // _ROWS
-        line = row % 4 + row // 4 % 2 * 8 + row // 8 % 2 * 4 + row // 16 * 16 if operand else row
+        group = lane // ROWS
+        line = row_of_lane(operand, lane)
         self._row = QUADRANT_STEP_BYTES // loop.atom.element_bytes
         self._targets, self._rooms = [], []
         for one in lds:
@@ -213,14 +199,14 @@ class _Operand:
             self._targets.append(packs[None, fx.Int32(first_lane), None])
             self._rooms.append(room)
         # The first pack of a lane: others of its row are apart by an exclusive or, blocks by whole rows.
-        turned = (group ^ (line // 2 % _CHUNKS)) * pack
-        self._first = (number * (_ROWS * blocks) + line) * self._row + turned
-        self._held = fx.make_rmem_tensor((pack, _PACKS, blocks, _HALVES), loop.element)
+        turned = (group ^ turn_of_row(line, _CHUNKS)) * pack
+        self._first = (number * (ROWS * blocks) + line) * self._row + turned
+        self._held = fx.make_rmem_tensor((pack, _PACKS, blocks, HALVES), loop.element)
         self._blocks, self._pack = blocks, pack
 
     def fetch(self, step: Any, buffer: int, half: int, late: int) -> None:
         """Bring a half of a step to LDS."""
-        target = self._targets[_HALVES * buffer + late]
+        target = self._targets[HALVES * buffer + late]
         source = fx.make_view(fx.get_iter(self._source) + black_box_in_loop(self._mine), self._source.layout)
         for move in range(self._moves):
             fx.copy(self._loads, source[None, step, move, half], target[None, move])
@@ -228,10 +214,10 @@ class _Operand:
     def read(self, half: int, buffer: int, late: int, packs: Sequence[int]) -> None:
         """Bring some packs of the rows of a half from LDS to registers."""
         # Addresses are made where they are used: a register for each of them would not be there.
-        first, room = black_box_in_loop(self._first), self._rooms[_HALVES * buffer + late]
+        first, room = black_box_in_loop(self._first), self._rooms[HALVES * buffer + late]
         for pack in packs:
             start = room + (first ^ (_GROUPS * self._pack * pack))
-            rows = fx.make_view(start, fx.make_layout((self._pack, self._blocks), (1, _ROWS * self._row)))
+            rows = fx.make_view(start, fx.make_layout((self._pack, self._blocks), (1, ROWS * self._row)))
             for block in range(self._blocks):
                 fx.copy(self._reads, rows[None, block], self._held[None, pack, block, half])
 

@@ -25,28 +25,26 @@ a thread of each operand, and from there to the lanes with the block before.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any
 
-from ..black_box import black_box_in_loop, black_box_vector
+from ..black_box import black_box_in_loop
 from ..language import fx
 from .instructions import PACK_BYTES
 from .lds_ways import BUFFERS, Access, issue_all
 from .loop_plan import TiledLoop
 from .operand_scales import BLOCK, Scales
+from .quadrants import HALVES, ROWS, RUN, SUMS, moves_of_half, operand_layout, result_runs, row_of_lane, turn_of_row
 
 __all__ = ["SCALED_BLOCKS", "ScaledQuadrantLoop"]
 
 SCALED_BLOCKS = 4, 2
 """Blocks of 32 rows of A, and of B, that a wave has."""
 
-_ROWS = 32  # of an instruction
 _DEPTH = 64  # of K, of an instruction
-_RUN = 8  # neighbouring columns of a lane
-_SUMS = 16  # of a lane in a block
-_HALVES = 2
 _ROWS_OF_A, _ROWS_OF_B = SCALED_BLOCKS
 _WORDS = 2  # of E8M0 scales of a block
 _SPREAD = 6  # of the 8 products of a block of A with f32 scales, with which accesses are traced
@@ -66,28 +64,20 @@ class ScaledQuadrantLoop:
 
     def moves(self, operand: int) -> int:
         """Loads with which a thread brings its part of a half."""
-        return self.loop.tile[operand] // _HALVES * self.chunks(operand) // self.loop.threads
+        return moves_of_half(self.loop, operand, self.chunks(operand))
 
     def half_bytes(self, operand: int) -> int:
         """LDS of a half of a step."""
-        return self.loop.tile[operand] // _HALVES * self.chunks(operand) * PACK_BYTES
+        return self.loop.tile[operand] // HALVES * self.chunks(operand) * PACK_BYTES
 
     def operand_layout(self, operand: int, row: int | fx.Numeric, *, shuffled: bool) -> fx.Layout:
-        """The layout (pack, (packs of a step, steps), (rows of a load, loads of a half, halves)) of an operand whose
-        rows are `row` bytes apart, or in the order of `shuffle_weight`."""
-        chunks, pack = self.chunks(operand), PACK_BYTES
-        at_once, half = self.loop.threads // chunks, self.loop.tile[operand] // _HALVES
-        packs = chunks, self.loop.steps
-        if shuffled:
-            blocks = (16, at_once // 16), self.moves(operand), _HALVES
-            apart = (pack, 16 * row), row * at_once, row * half
-            return fx.make_layout((pack, packs, blocks), (1, (16 * pack, 16 * pack * chunks), apart))
-        shape, strides = (at_once, self.moves(operand), _HALVES), (row, row * at_once, row * half)
-        return fx.make_layout((pack, packs, shape), (1, (pack, pack * chunks), strides))
+        """That of `quadrants`: rows are `row` bytes apart, or in the order of `shuffle_weight`."""
+        chunks = self.chunks(operand)
+        return operand_layout(self.loop, operand, row, pack=PACK_BYTES, chunks=chunks, shuffled=shuffled)
 
     def lds_chunks(self) -> tuple[int, ...]:
         """Packs of the rooms of LDS: of upper A and all of B, and of lower A, of each buffer; then of scales."""
-        upper = self.half_bytes(0) + _HALVES * self.half_bytes(1)
+        upper = self.half_bytes(0) + HALVES * self.half_bytes(1)
         scales = 2 * self.loop.threads * 4
         sizes = [upper, self.half_bytes(0)] * BUFFERS + [scales] * BUFFERS
         return tuple(size // PACK_BYTES for size in sizes)
@@ -116,14 +106,14 @@ class ScaledQuadrantLoop:
         of_a = _Operand(self, 0, a, lds, thread, numbers[0])
         of_b = _Operand(self, 1, b, lds, thread, numbers[1])
         scaling = (_E8M0 if loop.b_mx else _F32)(self, scales, lds[2 * BUFFERS :], thread, numbers)
-        sums = fx.make_rmem_tensor((_SUMS, _ROWS_OF_B, _ROWS_OF_A), fx.Float32)
+        sums = fx.make_rmem_tensor((SUMS, _ROWS_OF_B, _ROWS_OF_A), fx.Float32)
         sums.fill(0.0)
 
         def fetches(now: Any, operand: _Operand, half: int) -> list[Access]:
             return operand.fetches(now.index(2), now.buffer(2, BUFFERS), half) if now.has(2) else []
 
         def step(now: Any) -> None:
-            first = now.phase % _HALVES  # of B a step begins with the half of its number
+            first = now.phase % HALVES  # of B a step begins with the half of its number
             here, there = now.buffer(0, BUFFERS), now.buffer(1, BUFFERS)
             for row in range(_ROWS_OF_A):
                 last, early, late = row + 1 == _ROWS_OF_A, [], []
@@ -159,24 +149,14 @@ class ScaledQuadrantLoop:
         results = {}
         for row in range(_ROWS_OF_A):
             for column in range(_ROWS_OF_B):
-                # Else LLVM moves products of the last step behind the conditions of the epilogue.
-                values = black_box_vector(sums[None, column, row].load())
-                for run in range(_SUMS // _RUN):
-                    part = list(range(run * _RUN, run * _RUN + _RUN))
-                    place = (2 * row + run, column) if loop.scaled else (row, column * (_SUMS // _RUN) + run)
-                    results[place] = values.shuffle(values, part)
+                for run, values in enumerate(result_runs(sums[None, column, row])):
+                    place = (2 * row + run, column) if loop.scaled else (row, column * (SUMS // RUN) + run)
+                    results[place] = values
         return results
 
 
-def _line(operand: int, lane: Any) -> Any:
-    """The row of a block that a lane has, of an instruction of 32: of 16 rows of B the second and third 4 change
-    places."""
-    row = lane % _ROWS
-    return row % 4 + row // 4 % 2 * 8 + row // 8 % 2 * 4 + row // 16 * 16 if operand else row
-
-
 def _line_of_16(operand: int, lane: Any) -> Any:
-    """The same of the first of two instructions of 16: so that a lane has 8 neighbouring columns of both."""
+    """As `row_of_lane`, of the first of two instructions of 16: so that a lane has 8 neighbouring columns of both."""
     row = lane % 16
     return row % 4 + row // 4 * 8 if operand else row
 
@@ -200,11 +180,11 @@ class _Operand:
         self._source = tensor[None, (0, None), (0, None, None)]  # pack, steps, loads, halves
         first_lane = fx.rocdl.readfirstlane(fx.Int32.ir_type, thread // 64 * 64)
         lane = thread % 64
-        group = lane // (16 if self._small else _ROWS)
-        line = _line_of_16(operand, lane) if self._small else _line(operand, lane)
+        group = lane // (16 if self._small else ROWS)
+        line = _line_of_16(operand, lane) if self._small else row_of_lane(operand, lane)
         self._row = chunks * PACK_BYTES
         half = geometry.half_bytes(operand)
-        blocks = SCALED_BLOCKS[operand] // _HALVES  # of a half
+        blocks = SCALED_BLOCKS[operand] // HALVES  # of a half
         self._targets: list[list[Any]] = []  # by buffer and half
         self._rooms: list[list[Any]] = []
         for buffer in range(BUFFERS):
@@ -218,7 +198,7 @@ class _Operand:
         # The first pack of a lane: others of its row are apart by an exclusive or, rows by whole ones.
         six = self.format is not None and self.format.used == 24
         turned = (group * (2 if six else 1) ^ self._turn(operand, line)) * PACK_BYTES
-        self._first = (number * (_ROWS * blocks) + line) * self._row + turned
+        self._first = (number * (ROWS * blocks) + line) * self._row + turned
         self._blocks = blocks
         # Packs of an instruction, and of all of them the places beside the first: (rows, packs).
         self.packs = 1 if self.format is not None and self.format.bits == 4 else 2
@@ -231,11 +211,10 @@ class _Operand:
         self._held = fx.make_rmem_tensor((PACK_BYTES, chunks // 2, 2), element)
 
     def _turn(self, operand: int, line: Any) -> Any:
-        """Packs of a row in LDS change places by this exclusive or, so that what is read at once meets no bank twice:
-        16 rows, which are neighbours, or of B with small instructions groups of 4 in 32."""
+        """As `turn_of_row`; of B with small instructions for the groups of 4 in 32 rows that are read at once."""
         if operand and self._small:
             return line // 2 % 2 + line // 8 % 4 * 2
-        return line // (16 // self._chunks) % self._chunks
+        return turn_of_row(line, self._chunks)
 
     def fetches(self, step: Any, buffer: int, half: int) -> list[Access]:
         """Bring a half of a step to LDS."""
@@ -254,7 +233,7 @@ class _Operand:
 
     def reads(self, block: int, buffer: int) -> list[Access]:
         """Bring a block of rows from LDS to registers."""
-        room = self._rooms[buffer][block // self._blocks] + block % self._blocks * _ROWS * self._row
+        room = self._rooms[buffer][block // self._blocks] + block % self._blocks * ROWS * self._row
 
         # Addresses are made where they are used: a register for each of them would not be there.
         @lru_cache(maxsize=1)
@@ -284,7 +263,7 @@ class _Operand:
         return dense
 
 
-class _Scaling:
+class _Scaling(ABC):
     """Scales on their way from memory through LDS, one word a thread of each operand, for `steps` steps of K.
 
     They are asked for when all have read those that were there, and read with the block before.
@@ -344,13 +323,15 @@ class _Scaling:
 
         return [Access("ds_read", partial(read, *one)) for one in wanted]
 
+    @abstractmethod
     def begin(self, now: Any, row: int) -> None:
         """Take the scales that have been read of a block of A."""
-        raise NotImplementedError
 
+    @abstractmethod
     def finish(self, sums: fx.Tensor, last: int) -> None:
         """Add up what the step `last` has left, where steps leave something."""
 
+    @abstractmethod
     def multiply(
         self, sums: fx.Tensor, of_b: _Operand, of_a: _Operand, now: Any, row: int, halves: Sequence[int],
         early: list[Access], late: list[Access],
@@ -359,7 +340,6 @@ class _Scaling:
 
         Between the products lie accesses, `late` ones when the first block of B has been multiplied.
         """
-        raise NotImplementedError
 
 
 class _F32(_Scaling):
@@ -369,14 +349,14 @@ class _F32(_Scaling):
         self, geometry: ScaledQuadrantLoop, scales: Scales, lds: Any, thread: Any, numbers: tuple[Any, Any]
     ) -> None:
         loop, lane = geometry.loop, thread % 64
-        half, blocks = loop.tile[0] // _HALVES, _ROWS_OF_A // _HALVES
+        half, blocks = loop.tile[0] // HALVES, _ROWS_OF_A // HALVES
         first = [
-            row // blocks * half + numbers[0] * (_ROWS * blocks) + row % blocks * _ROWS + lane % 16
+            row // blocks * half + numbers[0] * (ROWS * blocks) + row % blocks * ROWS + lane % 16
             for row in range(_ROWS_OF_A)
         ]
         lines = [[row, row + 16] for row in first]
-        half = loop.tile[1] // _HALVES
-        columns = [(side * half + numbers[1] * _ROWS) // BLOCK for side in range(_HALVES)]
+        half = loop.tile[1] // HALVES
+        columns = [(side * half + numbers[1] * ROWS) // BLOCK for side in range(HALVES)]
         words = scales.a[thread % loop.tile[0], None], scales.b[thread % (loop.tile[1] // BLOCK), None]
         super().__init__(geometry, lds, thread, words, fx.Float32, 1, (lines, columns))
         self._mma = loop.tiled_mma()
@@ -407,7 +387,7 @@ class _F32(_Scaling):
         """See `_Scaling`. LLVM would scale a product as soon as it is there, and wait for it: the order is that of the
         trace."""
         if row == 0:
-            self._take_left(sums, now.phase % _HALVES ^ 1)
+            self._take_left(sums, now.phase % HALVES ^ 1)
         products = _products(halves)
         count = len(products)
         half, scale = count // 2, self._scale
@@ -444,7 +424,7 @@ class _F32(_Scaling):
 
     def finish(self, sums: fx.Tensor, last: int) -> None:
         """Add up what the last step has left."""
-        self._take_left(sums, last % _HALVES)
+        self._take_left(sums, last % HALVES)
         self._add(0)
 
 
@@ -468,9 +448,9 @@ class _E8M0(_Scaling):
         loop, lane = geometry.loop, thread % 64
         places, self._shifts = [], []
         for operand in range(2):
-            line, blocks = _line(operand, lane), SCALED_BLOCKS[operand] // _HALVES
-            half = loop.tile[operand] // _HALVES // _ROWS
-            lanes = [line % 16 + 16 * (lane // _ROWS + 2 * which) for which in range(_WORDS)]
+            line, blocks = row_of_lane(operand, lane), SCALED_BLOCKS[operand] // HALVES
+            half = loop.tile[operand] // HALVES // ROWS
+            lanes = [line % 16 + 16 * (lane // ROWS + 2 * which) for which in range(_WORDS)]
             places.append([
                 [64 * (block // blocks * half + numbers[operand] * blocks + block % blocks) + one for one in lanes]
                 for block in range(SCALED_BLOCKS[operand])
@@ -485,7 +465,7 @@ class _E8M0(_Scaling):
         self._kept = [
             fx.make_rmem_tensor((1, _WORDS * one), fx.Int32) for one in (_ROWS_OF_A if steps > 1 else 1, _ROWS_OF_B)
         ]
-        self._atoms = [loop.mx_atom(byte, byte, (_ROWS, _DEPTH)) for byte in (0, 2)]
+        self._atoms = [loop.mx_atom(byte, byte, (ROWS, _DEPTH)) for byte in (0, 2)]
 
     def _first(self, row: int) -> int:
         return _WORDS * row if self._steps > 1 else 0
@@ -520,3 +500,6 @@ class _E8M0(_Scaling):
             rest = len(halves) * instructions - 1
             (begin + fx.rocdl.interleave(mfma=rest, ds_read=reads, vmem_read=moved)).apply()
         fx.rocdl.sched_barrier(0)
+
+    def finish(self, sums: fx.Tensor, last: int) -> None:
+        """Nothing is left: the instruction scales."""
