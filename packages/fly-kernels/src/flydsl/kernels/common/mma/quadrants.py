@@ -4,8 +4,6 @@ have, and how sums become results."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..black_box import black_box_vector
 from ..language import fx
 from .loop_plan import TiledLoop
@@ -61,17 +59,19 @@ def operand_layout(
     return fx.make_layout((pack, packs, shape), (1, (pack, pack * chunks), strides))
 
 
-def row_of_lane(operand: int, lane: Any) -> Any:
+def row_of_lane(operand: int, lane: fx.Int32) -> fx.Int32:
     """The row of a block that a lane has: of 16 rows of B the second and third 4 change places, so that a lane has
     `RUN` neighbouring columns of the result, not 4 and 4."""
     row = lane % ROWS
-    return row % 4 + row // 4 % 2 * 8 + row // 8 % 2 * 4 + row // 16 * 16 if operand else row
+    line: fx.Int32 = row % 4 + row // 4 % 2 * 8 + row // 8 % 2 * 4 + row // 16 * 16 if operand else row
+    return line
 
 
-def turn_of_row(line: Any, chunks: int) -> Any:
+def turn_of_row(line: fx.Int32, chunks: int) -> fx.Int32:
     """By which exclusive or the packs of row `line` change places in LDS, so that reads of 16 neighbouring rows, of
     `chunks` packs each, meet no bank twice."""
-    return line // (16 // chunks) % chunks
+    packs: fx.Int32 = line // (16 // chunks) % chunks
+    return packs
 
 
 def result_runs(sums: fx.Tensor) -> list[fx.Vector]:
