@@ -18,8 +18,7 @@ Algorithm and data movement
     (named barriers), so that one computes weights while another's products keep the matrix unit busy.
 
     Tiles are visited from the last that the workgroup's rows see to the first, those with masked keys before the
-    others.
-    The order of blocks is that of `hopper_blocks`.
+    others. The order of blocks is that of `hopper_blocks`.
 
     Sequences of several lengths lie one behind the other (`varlen`). Tensor maps have three modes for their rows, which
     put the end of a sequence at the end of the tensor: the copy engine fills tiles with zeros from there on, and stores
