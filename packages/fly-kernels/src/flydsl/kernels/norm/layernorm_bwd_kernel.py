@@ -10,12 +10,11 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
-from ..common.language import flyc, fx
 from ..common.row_plan import RowConfig
 from .backward import BackwardNorm, backward_norm
+from .launchers import norm_launcher
 
 
 def _norm(N: int, dtype_str: str, weight_dtype_str: str | None, **fields: Any) -> Any:
@@ -35,26 +34,7 @@ def build_layernorm_bwd_module(
     "f32"; ImportError without the compiler.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, config=config)
-
-    @flyc.jit
-    def layernorm_bwd(
-        Input: Any,
-        Gamma: Any,
-        DY: Any,
-        Mean: Any,
-        Rstd: Any,
-        DX: Any,
-        DGamma: Any,
-        DBias: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input, Gamma=Gamma, DY=DY, Mean=Mean, Rstd=Rstd, DX=DX, DGamma=DGamma, DBias=DBias
-        )
-        launch(tensors, m_in, stream)
-
-    return layernorm_bwd
+    return norm_launcher("layernorm_bwd", "Input Gamma DY Mean Rstd DX DGamma DBias", launch)
 
 
 def build_fused_add_layernorm_bwd_module(
@@ -68,32 +48,4 @@ def build_fused_add_layernorm_bwd_module(
     Raises as `build_layernorm_bwd_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, residual=True, config=config)
-
-    @flyc.jit
-    def fused_add_layernorm_bwd(
-        Added: Any,
-        Gamma: Any,
-        DY: Any,
-        DResidualOut: Any,
-        Mean: Any,
-        Rstd: Any,
-        DX: Any,
-        DGamma: Any,
-        DBias: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Added=Added,
-            Gamma=Gamma,
-            DY=DY,
-            DResidualOut=DResidualOut,
-            Mean=Mean,
-            Rstd=Rstd,
-            DX=DX,
-            DGamma=DGamma,
-            DBias=DBias,
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_layernorm_bwd
+    return norm_launcher("fused_add_layernorm_bwd", "Added Gamma DY DResidualOut Mean Rstd DX DGamma DBias", launch)

@@ -15,14 +15,13 @@ The operators of torch, by the names that existing code uses, are here too: `lay
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from ..common.dtypes import quantised_type, rows_builder
-from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
 from ..common.row_plan import RowConfig
 from .forward import EPS, ForwardNorm, block_of, forward_norm
+from .launchers import norm_launcher
 from .layernorm_bwd_kernel import build_fused_add_layernorm_bwd_module as build_fused_add_layernorm_bwd_module
 from .layernorm_bwd_kernel import build_layernorm_bwd_module as build_layernorm_bwd_module
 
@@ -67,33 +66,9 @@ def build_layernorm_module(
     """
     options = {"stats": store_stats, "block": block_of(BLOCK_THREADS), "config": config}
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, **options)
-
     if store_stats:
-
-        @flyc.jit
-        def layernorm_stats(
-            Input: Any,
-            Gamma: Any,
-            Beta: Any,
-            Output: Any,
-            Mean: Any,
-            Rstd: Any,
-            m_in: fx.Int32,
-            stream: fx.Stream = fx.Stream(None),
-        ) -> None:
-            launch(
-                SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, Output=Output, Mean=Mean, Rstd=Rstd), m_in, stream
-            )
-
-        return layernorm_stats
-
-    @flyc.jit
-    def layernorm(
-        Input: Any, Gamma: Any, Beta: Any, Output: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
-    ) -> None:
-        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, Output=Output), m_in, stream)
-
-    return layernorm
+        return norm_launcher("layernorm_stats", "Input Gamma Beta Output Mean Rstd", launch)
+    return norm_launcher("layernorm", "Input Gamma Beta Output", launch)
 
 
 def build_fused_add_layernorm_module(
@@ -112,53 +87,10 @@ def build_fused_add_layernorm_module(
     Raises as `build_layernorm_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, stats=store_stats, residual=True, config=config)
-
+    tensors = "Input ResidualIn Gamma Beta Output ResidualOut"
     if store_stats:
-
-        @flyc.jit
-        def fused_add_layernorm_stats(
-            Input: Any,
-            ResidualIn: Any,
-            Gamma: Any,
-            Beta: Any,
-            Output: Any,
-            ResidualOut: Any,
-            Mean: Any,
-            Rstd: Any,
-            m_in: fx.Int32,
-            stream: fx.Stream = fx.Stream(None),
-        ) -> None:
-            tensors = SimpleNamespace(
-                Input=Input,
-                ResidualIn=ResidualIn,
-                Gamma=Gamma,
-                Beta=Beta,
-                Output=Output,
-                ResidualOut=ResidualOut,
-                Mean=Mean,
-                Rstd=Rstd,
-            )
-            launch(tensors, m_in, stream)
-
-        return fused_add_layernorm_stats
-
-    @flyc.jit
-    def fused_add_layernorm(
-        Input: Any,
-        ResidualIn: Any,
-        Gamma: Any,
-        Beta: Any,
-        Output: Any,
-        ResidualOut: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Beta=Beta, Output=Output, ResidualOut=ResidualOut
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_layernorm
+        return norm_launcher("fused_add_layernorm_stats", f"{tensors} Mean Rstd", launch)
+    return norm_launcher("fused_add_layernorm", tensors, launch)
 
 
 def build_layernorm_dynamicquant_module(
@@ -178,14 +110,7 @@ def build_layernorm_dynamicquant_module(
     """
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, config=config)
-
-    @flyc.jit
-    def layernorm_dynamicquant(
-        Input: Any, Gamma: Any, Beta: Any, Output: Any, YScale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
-    ) -> None:
-        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, Output=Output, YScale=YScale), m_in, stream)
-
-    return layernorm_dynamicquant
+    return norm_launcher("layernorm_dynamicquant", "Input Gamma Beta Output YScale", launch)
 
 
 def build_layernorm_smoothquant_module(
@@ -199,22 +124,7 @@ def build_layernorm_smoothquant_module(
     """The same with y · XScale in the place of y: `(Input, Gamma, Beta, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True, config=config)
-
-    @flyc.jit
-    def layernorm_smoothquant(
-        Input: Any,
-        Gamma: Any,
-        Beta: Any,
-        XScale: Any,
-        Output: Any,
-        YScale: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(Input=Input, Gamma=Gamma, Beta=Beta, XScale=XScale, Output=Output, YScale=YScale)
-        launch(tensors, m_in, stream)
-
-    return layernorm_smoothquant
+    return norm_launcher("layernorm_smoothquant", "Input Gamma Beta XScale Output YScale", launch)
 
 
 def build_fused_add_layernorm_dynamicquant_module(
@@ -228,31 +138,8 @@ def build_fused_add_layernorm_dynamicquant_module(
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Beta, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, config=config)
-
-    @flyc.jit
-    def fused_add_layernorm_dynamicquant(
-        Input: Any,
-        ResidualIn: Any,
-        Gamma: Any,
-        Beta: Any,
-        Output: Any,
-        ResidualOut: Any,
-        YScale: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input,
-            ResidualIn=ResidualIn,
-            Gamma=Gamma,
-            Beta=Beta,
-            Output=Output,
-            ResidualOut=ResidualOut,
-            YScale=YScale,
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_layernorm_dynamicquant
+    tensors = "Input ResidualIn Gamma Beta Output ResidualOut YScale"
+    return norm_launcher("fused_add_layernorm_dynamicquant", tensors, launch)
 
 
 def build_fused_add_layernorm_smoothquant_module(
@@ -266,30 +153,5 @@ def build_fused_add_layernorm_smoothquant_module(
     """With both: `(Input, ResidualIn, Gamma, Beta, XScale, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = _norm(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True, config=config)
-
-    @flyc.jit
-    def fused_add_layernorm_smoothquant(
-        Input: Any,
-        ResidualIn: Any,
-        Gamma: Any,
-        Beta: Any,
-        XScale: Any,
-        Output: Any,
-        ResidualOut: Any,
-        YScale: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input,
-            ResidualIn=ResidualIn,
-            Gamma=Gamma,
-            Beta=Beta,
-            XScale=XScale,
-            Output=Output,
-            ResidualOut=ResidualOut,
-            YScale=YScale,
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_layernorm_smoothquant
+    tensors = "Input ResidualIn Gamma Beta XScale Output ResidualOut YScale"
+    return norm_launcher("fused_add_layernorm_smoothquant", tensors, launch)

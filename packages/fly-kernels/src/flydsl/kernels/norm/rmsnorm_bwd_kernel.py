@@ -13,13 +13,12 @@ Limits: N from 1 to 2^30, fewer than 2^31 rows; gfx942, gfx950, gfx1100 and gfx1
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
-from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
 from ..common.row_plan import RowConfig
 from .backward import BackwardNorm, backward_norm
+from .launchers import norm_launcher
 
 __getattr__ = operators_by_name(__name__, "rmsnorm", ("fused_add_rmsnorm_bwd", "rmsnorm_bwd"))
 
@@ -47,21 +46,7 @@ def build_rmsnorm_bwd_module(
     "f32"; ImportError without the compiler.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, config=config)
-
-    @flyc.jit
-    def rmsnorm_bwd(
-        Input: Any,
-        Gamma: Any,
-        DY: Any,
-        Rstd: Any,
-        DX: Any,
-        DWeight: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        launch(SimpleNamespace(Input=Input, Gamma=Gamma, DY=DY, Rstd=Rstd, DX=DX, DWeight=DWeight), m_in, stream)
-
-    return rmsnorm_bwd
+    return norm_launcher("rmsnorm_bwd", "Input Gamma DY Rstd DX DWeight", launch)
 
 
 def build_fused_add_rmsnorm_bwd_module(
@@ -72,25 +57,7 @@ def build_fused_add_rmsnorm_bwd_module(
     Raises as `build_rmsnorm_bwd_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, residual=True, config=config)
-
-    @flyc.jit
-    def fused_add_rmsnorm_bwd(
-        Added: Any,
-        Gamma: Any,
-        DY: Any,
-        DResidualOut: Any,
-        Rstd: Any,
-        DX: Any,
-        DWeight: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Added=Added, Gamma=Gamma, DY=DY, DResidualOut=DResidualOut, Rstd=Rstd, DX=DX, DWeight=DWeight
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_rmsnorm_bwd
+    return norm_launcher("fused_add_rmsnorm_bwd", "Added Gamma DY DResidualOut Rstd DX DWeight", launch)
 
 
 def build_rmsnorm_bwd_two_stage_module(
@@ -104,23 +71,7 @@ def build_rmsnorm_bwd_two_stage_module(
     Raises ValueError unless `num_programs` is positive, else as `build_rmsnorm_bwd_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, config=config)
-
-    @flyc.jit
-    def rmsnorm_bwd_two_stage(
-        Input: Any,
-        Gamma: Any,
-        DY: Any,
-        Rstd: Any,
-        DX: Any,
-        DWeight: Any,
-        Partial: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(Input=Input, Gamma=Gamma, DY=DY, Rstd=Rstd, DX=DX, DWeight=DWeight, Partial=Partial)
-        launch(tensors, m_in, stream)
-
-    return rmsnorm_bwd_two_stage
+    return norm_launcher("rmsnorm_bwd_two_stage", "Input Gamma DY Rstd DX DWeight Partial", launch)
 
 
 def build_fused_add_rmsnorm_bwd_two_stage_module(
@@ -131,30 +82,5 @@ def build_fused_add_rmsnorm_bwd_two_stage_module(
     Raises as `build_rmsnorm_bwd_two_stage_module` does.
     """
     launch = _norm(N, dtype_str, weight_dtype_str, programs=num_programs, residual=True, config=config)
-
-    @flyc.jit
-    def fused_add_rmsnorm_bwd_two_stage(
-        Added: Any,
-        Gamma: Any,
-        DY: Any,
-        DResidualOut: Any,
-        Rstd: Any,
-        DX: Any,
-        DWeight: Any,
-        Partial: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Added=Added,
-            Gamma=Gamma,
-            DY=DY,
-            DResidualOut=DResidualOut,
-            Rstd=Rstd,
-            DX=DX,
-            DWeight=DWeight,
-            Partial=Partial,
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_rmsnorm_bwd_two_stage
+    tensors = "Added Gamma DY DResidualOut Rstd DX DWeight Partial"
+    return norm_launcher("fused_add_rmsnorm_bwd_two_stage", tensors, launch)

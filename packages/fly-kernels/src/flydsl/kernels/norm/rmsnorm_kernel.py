@@ -16,14 +16,13 @@ The operators of torch, by the names that existing code uses, are here too: `rms
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from ..common.dtypes import quantised_type, rows_builder
-from ..common.language import flyc, fx
 from ..common.operators_by_name import operators_by_name
 from ..common.row_plan import RowConfig
 from .forward import EPS, ForwardNorm, block_of, forward_norm
+from .launchers import norm_launcher
 from .rmsnorm_bwd_kernel import build_fused_add_rmsnorm_bwd_module as build_fused_add_rmsnorm_bwd_module
 from .rmsnorm_bwd_kernel import (
     build_fused_add_rmsnorm_bwd_two_stage_module as build_fused_add_rmsnorm_bwd_two_stage_module,
@@ -69,20 +68,8 @@ def build_rmsnorm_module(
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, **options)
 
     if store_rstd:
-
-        @flyc.jit
-        def rmsnorm_rstd(
-            Input: Any, Gamma: Any, Output: Any, Rstd: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
-        ) -> None:
-            launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output, Rstd=Rstd), m_in, stream)
-
-        return rmsnorm_rstd
-
-    @flyc.jit
-    def rmsnorm(Input: Any, Gamma: Any, Output: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)) -> None:
-        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output), m_in, stream)
-
-    return rmsnorm
+        return norm_launcher("rmsnorm_rstd", "Input Gamma Output Rstd", launch)
+    return norm_launcher("rmsnorm", "Input Gamma Output", launch)
 
 
 def build_fused_add_rmsnorm_module(
@@ -103,41 +90,8 @@ def build_fused_add_rmsnorm_module(
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, stats=store_rstd, residual=True, config=config)
 
     if store_rstd:
-
-        @flyc.jit
-        def fused_add_rmsnorm_rstd(
-            Input: Any,
-            ResidualIn: Any,
-            Gamma: Any,
-            Output: Any,
-            ResidualOut: Any,
-            Rstd: Any,
-            m_in: fx.Int32,
-            stream: fx.Stream = fx.Stream(None),
-        ) -> None:
-            tensors = SimpleNamespace(
-                Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Output=Output, ResidualOut=ResidualOut, Rstd=Rstd
-            )
-            launch(tensors, m_in, stream)
-
-        return fused_add_rmsnorm_rstd
-
-    @flyc.jit
-    def fused_add_rmsnorm(
-        Input: Any,
-        ResidualIn: Any,
-        Gamma: Any,
-        Output: Any,
-        ResidualOut: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Output=Output, ResidualOut=ResidualOut
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_rmsnorm
+        return norm_launcher("fused_add_rmsnorm_rstd", "Input ResidualIn Gamma Output ResidualOut Rstd", launch)
+    return norm_launcher("fused_add_rmsnorm", "Input ResidualIn Gamma Output ResidualOut", launch)
 
 
 def build_rmsnorm_dynamicquant_module(
@@ -157,14 +111,7 @@ def build_rmsnorm_dynamicquant_module(
     """
     quantised_type(quant_dtype_str)
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, config=config)
-
-    @flyc.jit
-    def rmsnorm_dynamicquant(
-        Input: Any, Gamma: Any, Output: Any, YScale: Any, m_in: fx.Int32, stream: fx.Stream = fx.Stream(None)
-    ) -> None:
-        launch(SimpleNamespace(Input=Input, Gamma=Gamma, Output=Output, YScale=YScale), m_in, stream)
-
-    return rmsnorm_dynamicquant
+    return norm_launcher("rmsnorm_dynamicquant", "Input Gamma Output YScale", launch)
 
 
 def build_rmsnorm_smoothquant_module(
@@ -178,21 +125,7 @@ def build_rmsnorm_smoothquant_module(
     """The same with y · XScale in the place of y: `(Input, Gamma, XScale, Output, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, smooth=True, config=config)
-
-    @flyc.jit
-    def rmsnorm_smoothquant(
-        Input: Any,
-        Gamma: Any,
-        XScale: Any,
-        Output: Any,
-        YScale: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(Input=Input, Gamma=Gamma, XScale=XScale, Output=Output, YScale=YScale)
-        launch(tensors, m_in, stream)
-
-    return rmsnorm_smoothquant
+    return norm_launcher("rmsnorm_smoothquant", "Input Gamma XScale Output YScale", launch)
 
 
 def build_fused_add_rmsnorm_dynamicquant_module(
@@ -206,24 +139,7 @@ def build_fused_add_rmsnorm_dynamicquant_module(
     """Behind a residual addition: `(Input, ResidualIn, Gamma, Output, ResidualOut, YScale, m_in, stream)`."""
     quantised_type(quant_dtype_str)
     launch = rmsnorm_launch(N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, config=config)
-
-    @flyc.jit
-    def fused_add_rmsnorm_dynamicquant(
-        Input: Any,
-        ResidualIn: Any,
-        Gamma: Any,
-        Output: Any,
-        ResidualOut: Any,
-        YScale: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input, ResidualIn=ResidualIn, Gamma=Gamma, Output=Output, ResidualOut=ResidualOut, YScale=YScale
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_rmsnorm_dynamicquant
+    return norm_launcher("fused_add_rmsnorm_dynamicquant", "Input ResidualIn Gamma Output ResidualOut YScale", launch)
 
 
 def build_fused_add_rmsnorm_smoothquant_module(
@@ -239,28 +155,5 @@ def build_fused_add_rmsnorm_smoothquant_module(
     launch = rmsnorm_launch(
         N, dtype_str, weight_dtype_str, eps=eps, quantised=True, residual=True, smooth=True, config=config
     )
-
-    @flyc.jit
-    def fused_add_rmsnorm_smoothquant(
-        Input: Any,
-        ResidualIn: Any,
-        Gamma: Any,
-        XScale: Any,
-        Output: Any,
-        ResidualOut: Any,
-        YScale: Any,
-        m_in: fx.Int32,
-        stream: fx.Stream = fx.Stream(None),
-    ) -> None:
-        tensors = SimpleNamespace(
-            Input=Input,
-            ResidualIn=ResidualIn,
-            Gamma=Gamma,
-            XScale=XScale,
-            Output=Output,
-            ResidualOut=ResidualOut,
-            YScale=YScale,
-        )
-        launch(tensors, m_in, stream)
-
-    return fused_add_rmsnorm_smoothquant
+    tensors = "Input ResidualIn Gamma XScale Output ResidualOut YScale"
+    return norm_launcher("fused_add_rmsnorm_smoothquant", tensors, launch)
