@@ -363,6 +363,7 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
     const uint64_t all = geometry.groupCount();
     const uint64_t inCluster = all / ClusterRun::count(plan);
     LivelockWatch livelock(chosen != nullptr ? chosen->size() * inCluster : all, certain);
+    livelock.alone = chosen != nullptr && !options.groupsWait && inCluster == 1;
     livelock.possible = !options.othersWrite;
     plan.livelock = &livelock;
     runGroups(plan, threads, chosen);
@@ -386,7 +387,13 @@ void runLaunch(const CodeObject &object, Program &program, const KernelMetadata 
       std::sort(batch.begin(), batch.end());
       batch.erase(std::unique(batch.begin(), batch.end()), batch.end());
     }
-    run(threads, &batch);
+    try {
+      run(threads, &batch);
+    } catch (const EmulatorError &error) {
+      if (error.code() != hipErrorLaunchFailure || !options.repeatBatch || !options.repeatBatch())
+        throw;
+      run(threads, &batch);
+    }
   }
 }
 

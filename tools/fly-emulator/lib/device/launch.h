@@ -29,6 +29,8 @@ struct LaunchOptions {
   bool groupsWait = false;        ///< workgroups poll flags of others, which get their turn soon
   /// Run only some workgroups: asked for batches until one is empty. Null runs all of them.
   std::function<std::vector<uint64_t>()> nextBatch;
+  /// A batch has failed: whether to run it once more.
+  std::function<bool()> repeatBatch;
 };
 
 struct LaunchGeometry {

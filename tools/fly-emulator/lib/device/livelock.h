@@ -87,6 +87,7 @@ public:
   std::atomic<uint64_t> changes{0};   ///< of memory, as far as it is watched, and of groups
   std::atomic<uint64_t> unwatched{0}; ///< times that a group ran on that might have changed it
   bool possible = true;               ///< nobody else writes what the kernel reads
+  bool alone = false;                 ///< no workgroup waits for another
 
   /// `groups`: how many the launch has. `certain`: asked before anything is said.
   LivelockWatch(uint64_t groups, std::function<bool()> certain)
@@ -96,9 +97,11 @@ public:
   uint64_t now() const { return changes.load() + unwatched.load(); }
 
   /// A group waits, as memory is at `seen` of now(). The number of those that do, if that is
-  /// all there are; else 0.
+  /// all there are, or if it waits for none; else 0.
   uint64_t waits(const void *group, uint64_t seen) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (alone)
+      return certain_() ? 1 : 0;
     waiting_[group] = seen;
     if (waiting_.size() != groups_ - ended_)
       return 0;

@@ -387,6 +387,10 @@ bool WorkGroupRun::isStuck() const {
 
 void WorkGroupRun::reportLivelock(uint64_t groups) {
   Wave &wave = waves_.get()[firstReady()];
+  if (plan_.livelock->alone)
+    report(wave, wave.next,
+           {"livelock: the waves of a workgroup repeat the same instructions with the same "
+            "registers, while memory does not change"});
   report(wave, wave.next,
          {format("livelock: all that is left are %llu workgroup%s whose waves repeat the same "
                  "instructions with the same registers, while memory does not change",

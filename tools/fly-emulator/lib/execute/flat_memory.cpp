@@ -91,9 +91,7 @@ void requireAligned(const LaneAddresses &where, unsigned bytes) {
 }
 
 void globalLoad(Wave &wave, const Instruction &inst) {
-  LaneAddresses where;
-  globalAddresses(wave, inst, flatOperands(inst, false), where);
-  loadGlobalRows(wave, inst, where, MemoryFormat::unpack(inst.opcode->parameter));
+  loadGlobal(wave, inst, MemoryFormat::unpack(inst.opcode->parameter));
 }
 
 void globalStore(Wave &wave, const Instruction &inst) {
@@ -334,6 +332,12 @@ void scratchStore(Wave &wave, const Instruction &inst) {
 }
 
 } // namespace
+
+void loadGlobal(Wave &wave, const Instruction &inst, const MemoryFormat &format) {
+  LaneAddresses where;
+  globalAddresses(wave, inst, flatOperands(inst, false), where);
+  loadGlobalRows(wave, inst, where, format);
+}
 
 void addFlatMemoryOpcodes(OpcodeTable &table) {
   static const char *const loads[] = {"ubyte",     "sbyte",        "ushort",    "sshort",

@@ -121,6 +121,9 @@ inline void loadFromRegister(const uint32_t *rows, unsigned lane, uint8_t *to,
   std::memcpy(to, words, format.bytes);
 }
 
+/// What a global load moves, to its registers.
+void loadGlobal(Wave &wave, const Instruction &inst, const MemoryFormat &format);
+
 /// Check, observe and move what a load or store moves for all lanes of `where`.
 void loadGlobalRows(Wave &wave, const Instruction &inst, const LaneAddresses &where,
                     const MemoryFormat &format);

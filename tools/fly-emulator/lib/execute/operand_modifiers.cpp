@@ -140,14 +140,45 @@ void finishFloat(uint32_t *rows, Type type, const Modifiers &modifiers, uint32_t
   }
 }
 
-void flushHalves(uint32_t *rows, bool packed) {
+bool isFlushed(Type type, uint32_t mode, bool result) {
+  switch (type) {
+  case Type::F32:
+  case Type::PkF32:
+    return (mode & (result ? 1U << 5 : 1U << 4)) == 0;
+  case Type::F16:
+  case Type::PkF16:
+  case Type::F64:
+    return (mode & (result ? 1U << 7 : 1U << 6)) == 0;
+  default:
+    return false;
+  }
+}
+
+void flushDenormals(uint32_t *rows, Type type) {
+  constexpr uint32_t kExponent = 0x7f800000U;
+  constexpr uint32_t kExponentOfDouble = 0x7ff00000U; // in the upper word
+  constexpr uint32_t kSign = 0x80000000U;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    uint32_t value = rows[lane];
-    if ((value & 0x7c00U) == 0)
-      value &= 0xfffffc00U;
-    if (packed && (value & 0x7c000000U) == 0)
-      value &= 0xfc00ffffU;
-    rows[lane] = value;
+    uint32_t &value = rows[lane];
+    switch (type) {
+    case Type::PkF32:
+    case Type::F32:
+      for (unsigned i = 0; i < dwordsOf(type); ++i)
+        if (uint32_t &one = rows[i * kLanes + lane]; (one & kExponent) == 0)
+          one &= kSign;
+      break;
+    case Type::F64:
+      if (uint32_t &high = rows[kLanes + lane]; (high & kExponentOfDouble) == 0) {
+        high &= kSign;
+        value = 0;
+      }
+      break;
+    default: // one half or two
+      if ((value & 0x7c00U) == 0)
+        value &= 0xfffffc00U;
+      if (type == Type::PkF16 && (value & 0x7c000000U) == 0)
+        value &= 0xfc00ffffU;
+    }
   }
 }
 

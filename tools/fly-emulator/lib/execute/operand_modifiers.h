@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the modifiers of vector instructions do to rows: negation, absolute value and op_sel of
-// sources; output modifier, clamp and half registers of results; MODE's denormals of halves.
+// sources; output modifier, clamp and half registers of results; MODE's denormals.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,11 @@ void selectPackedFloats(uint32_t *rows, uint8_t modifiers);
 /// Output modifier and clamp of a float result, as MODE lets them act.
 void finishFloat(uint32_t *rows, Type type, const Modifiers &modifiers, uint32_t mode);
 
-/// Denormal halves to zeros of their sign.
-void flushHalves(uint32_t *rows, bool packed);
+/// Whether MODE wants no denormals of a format, in sources or in results.
+bool isFlushed(Type type, uint32_t mode, bool result);
+
+/// Denormal numbers to zeros of their sign.
+void flushDenormals(uint32_t *rows, Type type);
 
 /// Put a 16-bit result into its half of the old register.
 void mergeHalf(uint32_t *result, const uint32_t *old, bool high);

@@ -5,9 +5,10 @@
 //
 // Every lane loads what its own address names: a row of 16 elements, or a part of one. Lane i of
 // each group of 16 lanes gets column i of a matrix of such rows. Which lanes load which parts is in
-// AMD's documents for gfx950: those of the group. For gfx1250 nobody has published it: it is
+// AMD's documents for gfx950: those of the group. For gfx1250's LDS nobody has published it: it is
 // deduced from compilers' code objects, which load A without transposition and B with it, so that
-// the product shows which lanes have to hold which rows.
+// the product shows which lanes have to hold which rows. Loads from memory (gfx12, gfx1250) are
+// taken to be the same, which no code object has confirmed.
 #include <cstring>
 
 #include "execute/memory_access.h"
@@ -107,12 +108,37 @@ void readLds(Wave &wave, const Instruction &inst) {
             wave.row(inst.dst[0].index));
 }
 
+constexpr Form kGlobalForms[] = {
+    {"global_load_tr_b128", 16, by16Bits},   {"global_load_tr_b64", 8, by8Bits},
+    {"global_load_tr16_b128", 16, by16Bits}, {"global_load_tr8_b64", 8, by8Bits},
+    {"global_load_tr4_b64", 4, by4Bits},
+};
+
+void readGlobal(Wave &wave, const Instruction &inst) {
+  if (wave.lanes() != 32)
+    throw Fault{"a transposing load of a wave of 64 lanes is not modelled"};
+  if (wave.exec() != wave.laneMask)
+    throw Fault{"a transposing load with inactive lanes is undefined"};
+  const unsigned dwords = inst.dst[0].dwords;
+  MemoryFormat format;
+  format.bytes = static_cast<uint8_t>(dwords * 4);
+  loadGlobal(wave, inst, format);
+  uint32_t *rows = wave.row(inst.dst[0].index);
+  Loaded loaded = {};
+  for (unsigned lane = 0; lane < wave.lanes(); ++lane)
+    loadFromRegister(rows, lane, loaded[lane], format);
+  transpose(loaded, wave.lanes(), kGlobalForms[inst.opcode->parameter], dwords, rows);
+}
+
 } // namespace
 
 void addTransposedLoadOpcodes(OpcodeTable &table) {
   uint32_t index = 0;
   for (const Form &form : kForms)
     table.add({form.name, OpClass::Lds, readLds, nullptr, index++, Fidelity::Assumed});
+  index = 0;
+  for (const Form &form : kGlobalForms)
+    table.add({form.name, OpClass::Global, readGlobal, nullptr, index++, Fidelity::Assumed});
 }
 
 } // namespace flyemu

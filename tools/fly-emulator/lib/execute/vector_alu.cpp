@@ -153,7 +153,6 @@ private:
 constexpr uint32_t kFloatMode = 0xff;        ///< MODE's rounding and denormals
 constexpr uint32_t kDefaultFloatMode = 0xf0; ///< round to nearest, keep denormals
 constexpr uint32_t kKeepHalfSources = 1U << 6;
-constexpr uint32_t kKeepHalfResults = 1U << 7;
 
 template <bool plain>
 [[gnu::always_inline]] inline void fillArguments(const Wave &wave, const Instruction &inst,
@@ -166,6 +165,7 @@ template <bool plain>
   x.ieee = (wave.mode & (1U << 9)) != 0;
   x.ocp = wave.launch->ocpFloat8;
   x.fp16Overflow = (wave.mode & (1U << 23)) != 0;
+  x.flushHalves = !plain && (wave.mode & kKeepHalfSources) == 0;
   x.bitOp3 = inst.modifiers.bitOp3;
   x.byteSelect = inst.modifiers.byteSelect;
   x.generation = static_cast<uint8_t>(wave.launch->generation);
@@ -206,17 +206,16 @@ void writeMasks(Wave &wave, const Instruction &inst, const LaneRow &kernel, uint
   }
 }
 
-/// With MODE.FP_DENORM off for halves: denormal sources become zeros.
-void flushHalfSources(const Wave &wave, const LaneRow &kernel, LaneArguments &x, Rows *buffers) {
-  if ((wave.mode & kKeepHalfSources) != 0)
+/// MODE.FP_DENORM: denormal sources of a format that is not to have any become zeros. The host's
+/// control register does that in arithmetic, but minimum, maximum and what looks at bits need it
+/// here.
+void flushSources(const Wave &wave, const LaneRow &kernel, LaneArguments &x, Rows *buffers) {
+  if ((kernel.flags & kAsBits) != 0)
     return;
-  if ((kernel.flags & kOwnOpSel) != 0 && isFloatHalf(kernel.dst))
-    throw Fault{
-        "flushing half-precision denormals in a mixed-precision instruction is not modelled"};
   for (unsigned i = 0; i < kernel.srcCount; ++i)
-    if (isFloatHalf(kernel.src[i])) {
-      copyRows(buffers[i], x.s[i], 1);
-      flushHalves(buffers[i], kernel.src[i] == Type::PkF16);
+    if (isFlushed(kernel.src[i], wave.mode, false)) {
+      copyRows(buffers[i], x.s[i], dwordsOf(kernel.src[i]));
+      flushDenormals(buffers[i], kernel.src[i]);
       x.s[i] = buffers[i];
     }
 }
@@ -278,13 +277,13 @@ template <bool plain>
   } else {
     const Type type = kernel.dst == Type::Mask || !isFloat(kernel.dst) ? kernel.src[0] : kernel.dst;
     const bool floats = isFloat(type) || type == Type::PkF16 || type == Type::PkF32;
-    flushHalfSources(wave, kernel, x, buffers);
+    flushSources(wave, kernel, x, buffers);
     {
       const FloatEnvironment environment(floats ? wave.mode : kDefaultFloatMode, type);
       kernel.function(x);
     }
-    if (isFloatHalf(kernel.dst) && (wave.mode & kKeepHalfResults) == 0)
-      flushHalves(result, kernel.dst == Type::PkF16);
+    if ((kernel.flags & kFlushesDenormals) == 0 && isFlushed(kernel.dst, wave.mode, true))
+      flushDenormals(result, kernel.dst);
   }
   if (x.fault != nullptr) [[unlikely]]
     refuse(x.fault);
@@ -410,9 +409,41 @@ unsigned dwordsOf(Type type) {
   }
 }
 
+namespace {
+
+/// LLVM reads the inline constants of v_fma_mix as those of halves. Where op_sel_hi says that a
+/// source is f32, so is the constant (assumed: AMD's documents do not say it of constants).
+void widenMixedConstants(Instruction &inst) {
+  constexpr uint32_t kLiteralSize = 12; // of the instruction with a literal
+  if (inst.size == kLiteralSize)
+    return;
+  const bool brain = inst.opcode->name.find("bf16") != std::string::npos;
+  constexpr struct {
+    uint16_t half, brain;
+    uint32_t single;
+  } kConstants[] = {
+      {0x3800, 0x3f00, 0x3f000000}, {0xb800, 0xbf00, 0xbf000000}, {0x3c00, 0x3f80, 0x3f800000},
+      {0xbc00, 0xbf80, 0xbf800000}, {0x4000, 0x4000, 0x40000000}, {0xc000, 0xc000, 0xc0000000},
+      {0x4400, 0x4080, 0x40800000}, {0xc400, 0xc080, 0xc0800000}, {0x3118, 0x3e22, 0x3e22f983}};
+  for (unsigned i = 0; i < inst.srcCount; ++i) {
+    Operand &source = inst.src[i];
+    if (source.kind != OperandKind::Constant || (source.modifiers & modifier::kOpSelHi) != 0)
+      continue;
+    for (const auto &constant : kConstants)
+      if (source.constant == (brain ? constant.brain : constant.half)) {
+        source.constant = constant.single;
+        break;
+      }
+  }
+}
+
+} // namespace
+
 void prepareVectorAlu(Instruction &inst, bool shortEncoding, uint32_t generation, uint32_t lanes) {
   const LaneRow &kernel = *inst.opcode->lanes;
   inst.lanes = &kernel;
+  if (inst.opcode->name.rfind("v_fma_mix", 0) == 0)
+    widenMixedConstants(inst);
   if (inst.modifiers.encoding == Encoding::Dpp)
     inst.modifiers.dpp.lanes = &dppLanes(inst.modifiers.dpp);
   Operand vcc;

@@ -19,6 +19,7 @@ struct Contents {
   bool floatAtomics = false;
   bool clock = false;
   bool mode = false;
+  bool mixedConstants = false;
 
   bool has(OpClass cls) const { return classes.count(cls) != 0; }
 };
@@ -39,6 +40,9 @@ Contents contentsOf(const Module &module, const KernelMetadata &kernel) {
     contents.floatAtomics |=
         in(name, "add_f") || in(name, "pk_add") || in(name, "min_f") || in(name, "max_f");
     contents.clock |= in(name, "memtime") || in(name, "memrealtime");
+    if (name.rfind("v_fma_mix", 0) == 0)
+      for (unsigned i = 0; i < inst->srcCount; ++i)
+        contents.mixedConstants |= inst->src[i].kind == OperandKind::Constant;
     contents.mode |= in(name, "s_setreg") || in(name, "s_round_mode") || in(name, "s_denorm_mode");
   }
   return contents;
@@ -108,6 +112,9 @@ Model modelOf(const Contents &contents, const KernelDescriptor &descriptor) {
   if (contents.has(OpClass::Scratch))
     model.add("scratch", Fidelity::Exact,
               "reached by scratch and flat instructions; its swizzle in memory is not modelled");
+  if (contents.mixedConstants)
+    model.add("constants of v_fma_mix", Fidelity::Assumed,
+              "f32 where op_sel_hi says that the source is, else halves");
   if (contents.clock)
     model.add("time", Fidelity::Assumed, "clocks count executed instructions");
   return model;

@@ -136,10 +136,12 @@ static std::shared_ptr<Predictor> makePredictor(const Module &module, const Kern
   flags.find(*module.program, module.object->entry(kernel));
   options.groupsWait = flags.any();
   predictor->recorder().setFlags(std::move(flags));
-  if (how.sampled && !options.groupsWait)
+  if (how.sampled && !options.groupsWait) {
     options.nextBatch = [predictor] { return predictor->nextBatch(); };
-  else
+    options.repeatBatch = [predictor] { return predictor->repeatBatch(); };
+  } else {
     predictor->recorder().whenBegun([raw = predictor.get()] { raw->chooseUpFront(); });
+  }
   return predictor;
 }
 

@@ -230,7 +230,16 @@ void Predictor::chooseResidents(uint64_t most) {
   }
 }
 
+bool Predictor::repeatBatch() {
+  if (recorder_.computesMatrices())
+    return false;
+  recorder_.computeMatrices();
+  recorder_.forgetFrom(before_);
+  return true;
+}
+
 std::vector<uint64_t> Predictor::nextBatch() {
+  before_ = recorder_.groups().size();
   switch (stage_) {
   case Stage::Sample:
     stage_ = Stage::Detail;

@@ -84,6 +84,9 @@ public:
   PathRecorder &recorder() { return recorder_; }
   /// The next workgroups to run, or none. Called between batches of a sampled launch.
   std::vector<uint64_t> nextBatch();
+  /// The last batch has failed. If its matrix instructions were passed over, what failed may be
+  /// what looks at their results (a loop that goes on for ever): it is to run again with them.
+  bool repeatBatch();
   /// For a launch that runs all workgroups: which of them to record, once the recorder has begun.
   void chooseUpFront();
 
@@ -114,6 +117,7 @@ private:
   PredictionOptions options_;
   PathRecorder recorder_;
   Stage stage_ = Stage::Sample;
+  size_t before_ = 0; ///< groups that were recorded before the last batch
   uint64_t base_ = 0;
   bool upFront_ = false;
   uint64_t xcd_ = 0;        ///< whose workgroups stand for the launch

@@ -303,7 +303,7 @@ std::unique_ptr<Observer> PathRecorder::observe(WorkGroup &group) {
   observer->clock.assign(group.waveCount, 0);
   if (!watchOnly_)
     for (uint32_t i = 0; i < group.waveCount; ++i)
-      group.waves[i].skipMatrix = !detailed;
+      group.waves[i].skipMatrix = !detailed && !computesMatrices_;
   return observer;
 }
 

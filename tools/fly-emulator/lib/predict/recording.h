@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -92,6 +93,11 @@ public:
   /// Later groups keep every instruction, or only what they access; then their matrix instructions
   /// are passed over.
   void setDetailed(bool detailed) { detailed_ = detailed; }
+  /// Later groups compute their matrix instructions, too.
+  void computeMatrices() { computesMatrices_ = true; }
+  bool computesMatrices() const { return computesMatrices_; }
+  /// Drop the groups from this one on.
+  void forgetFrom(size_t group) { groups_.resize(std::min(group, groups_.size())); }
   /// Called when the launch has begun.
   void whenBegun(std::function<void()> call) { begun_ = std::move(call); }
   /// All groups run and compute what they do: watch these, with every instruction where true.
@@ -146,6 +152,7 @@ private:
   Polling flags_{Polling::Memory::Global};
   bool truncated_ = false;
   bool detailed_ = true;
+  bool computesMatrices_ = false;
   bool watchOnly_ = false;
   std::function<void()> begun_;
   std::unordered_map<uint64_t, bool> watched_; ///< by index

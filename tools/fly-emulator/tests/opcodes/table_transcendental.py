@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .case import Case, Context, case
+from .case import ARCHITECTURES, Case, Context, case
 from .exact import F32, F64, fma
 from .kinds import Array
 from .table_integer import mask_of
@@ -33,8 +33,8 @@ def plain(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
 TURN = 2 * LD("3.14159265358979323846264338327950288")
 
 
-def turns(cosine: bool) -> Callable[[Array], Array]:
-    """The argument counts whole turns; beyond 256 of them the result is that of zero."""
+def turns(cosine: bool, limited: bool) -> Callable[[Array], Array]:
+    """The argument counts whole turns; on gfx9 the result beyond 256 of them is that of zero."""
 
     def run(a: Array) -> Array:
         part = a - np.rint(a)
@@ -42,10 +42,16 @@ def turns(cosine: bool) -> Callable[[Array], Array]:
             value = np.sin((LD(0.25) - np.abs(part)) * TURN)
         else:
             value = np.sin(np.where(np.abs(part) > 0.25, np.copysign(LD(0.5), part) - part, part) * TURN)
-        value = np.where(np.abs(a) > 256, LD(1 if cosine else 0), value)
+        if limited:
+            value = np.where(np.abs(a) > 256, LD(1 if cosine else 0), value)
         return np.where(np.isfinite(a), value, LD(np.nan))
 
     return run
+
+
+def of_turns(cosine: bool, form: str) -> Callable[[Context, Array], Array]:
+    kept = flushed if form == "f32" else plain
+    return lambda c, a: kept(turns(cosine, c.arch in ARCHITECTURES))(a)
 
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
@@ -54,8 +60,6 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "rcp": lambda a: 1 / a,
     "rsq": lambda a: 1 / np.sqrt(a),
     "sqrt": np.sqrt,
-    "sin": turns(False),
-    "cos": turns(True),
 }
 
 
@@ -161,6 +165,9 @@ def cases() -> list[Case]:
         # Half precision keeps denormals; its results and doubles' are within one unit in the last place.
         out.append(case(f"v_{name}_f32", "f32", "f32", flushed(function), ulp=1.0))
         out.append(case(f"v_{name}_f16", "f16", "f16", plain(function), ulp=1.0))
+    for form in ("f32", "f16"):
+        for name, cosine in (("sin", False), ("cos", True)):
+            out.append(case(f"v_{name}_{form}", form, form, of_turns(cosine, form), context=True, ulp=1.0))
     out += [case(f"v_{n}_f64", "f64", "f64", plain(FUNCTIONS[n]), ulp=2.0**29) for n in ("rcp", "rsq", "sqrt")]
     out += [
         case("v_exp_legacy_f32", "f32", "f32", flushed(FUNCTIONS["exp"]), ulp=1.0),
@@ -178,15 +185,18 @@ def cases() -> list[Case]:
              label="in a division", also=("v_div_fmas_f32", "v_div_fixup_f32", "v_rcp_f32")),
         case("v_div_scale_f64", "f64 f64", "f64", division, div_f64("{a}", "{b}", "{d}"), context=True,
              label="in a division", also=("v_div_fmas_f64", "v_div_fixup_f64", "v_rcp_f64")),
-        case("v_div_scale_f32", "f32 f32", "s:u64", lambda c, a, b: mask_of(scale_flag(a, b), c),
+        case("v_div_scale_f32", "f32 f32", "s:u64", lambda c, a, b: mask_of(scale_flag(c, a, b), c),
              "v_div_scale_f32 v100, {d}, {a}, {b}, {a}", context=True, label="flag"),
         case("v_trig_preop_f64", "f64 u32<24", "f64", trig_preop),
     ]  # fmt: skip
     return out
 
 
-def scale_flag(n: Array, d: Array) -> Array:
-    """v_div_scale's VCC: the quotient needs scaling back."""
+def scale_flag(context: Context, n: Array, d: Array) -> Array:
+    """v_div_scale's VCC: the quotient needs scaling back.
+
+    RDNA's is also set where an operand is zero, and goes by exponents where a quotient may be denormal (assumed).
+    """
     bits = [v.view(np.uint32) for v in (n, d)]
     exponent = [(b >> np.uint32(23) & np.uint32(255)).astype(np.int64) for b in bits]
     with np.errstate(all="ignore"):
@@ -194,5 +204,8 @@ def scale_flag(n: Array, d: Array) -> Array:
         denormal_d = (np.abs(d) < tiny) & (d != 0)
         quotient = (n / d).astype(np.float32)
         small = (np.abs(quotient) < tiny) & (quotient != 0)
+        rdna = context.arch not in ARCHITECTURES
+        if rdna:
+            small |= (exponent[0] != 0) & (exponent[1] != 255) & (exponent[0] - exponent[1] == -126)
     far = exponent[0] - exponent[1] >= 96
-    return np.where((n == 0) | (d == 0), False, np.where(far, True, np.where(denormal_d, False, small)))
+    return np.where((n == 0) | (d == 0), rdna, np.where(far, True, np.where(denormal_d, False, small)))

@@ -84,6 +84,10 @@ OF_RDNA = {
     r"ds_cmpstore_rtn_b(32|64)$|(global|flat|buffer)_atomic_cmpswap_b(32|64)$": "rdna/test_memory.py",
     r"ds_(min|max)_num_rtn_f32$|(global|flat|buffer)_atomic_(min|max)_(num_)?f32$": "rdna/test_memory.py",
     r"ds_(cond_sub|sub_clamp)_rtn_u32$|(global|flat|buffer)_atomic_(cond_sub|sub_clamp)_u32$": "rdna/test_memory.py",
+    r"(global|flat|buffer)_atomic_(cmpswap_f32|csub_u32|(min|max)_num_f64)$": "rdna/test_atomics_by_name.py",
+    r"(global_load|cluster_load|global_store)_async_(to|from)_lds_b\d+$": "rdna/test_async_1250.py",
+    r"(flat|global)_load_monitor_b\d+$": "rdna/test_async_1250.py",
+    r"v_dot4_f32_(fp|bf)8_(fp|bf)8$": "rdna/test_small_floats.py",
     r"buffer_atomic_((add|sub|min|max|inc|dec)_u|(min|max)_i|(swap|and|or|xor)_b)(32|64)$": "rdna/test_buffers.py",
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ from .case import ARCHITECTURES, Case, Context, case
 from .exact import FORMATS, fma, rounded_product, rounded_sum
 from .kinds import Array
 from .table_convert import FP8_FORMATS, codes8, float8
+from .tables import TABLES
 
 Runner = Callable[[list[Case], Mode], None]
 
@@ -63,7 +65,22 @@ def test_denormals_are_flushed(check: Runner) -> None:
             case(f"v_add_{form}", f"{form} {form}", form, between(lambda a, b: a + b)),
             case(f"v_mul_{form}", f"{form} {form}", form, between(_product(f))),
         ]
+        cases += [
+            case(f"v_min_{form}", f"{form} {form}", form, between(lambda a, b: exact.minimum(a, b, True))),
+            case(f"v_max_{form}", f"{form} {form}", form, between(lambda a, b: exact.maximum(a, b, True))),
+            case(f"v_frexp_mant_{form}", form, form, lambda a: np.where(np.isinf(a), a, np.frexp(flushed(a))[0])),
+        ]
     cases.append(case("v_cvt_f32_f16", "f16", "f32", lambda a: flushed(a).astype(np.float32)))
+    cases.append(case("v_cvt_f64_f32", "f32", "f64", lambda a: flushed(a).astype(np.float64)))
+    cases.append(case("v_med3_f32", "f32 f32 f32", "f32", between(lambda a, b, c: exact.median(a, b, c, True))))
+    check(cases, Mode(denormals=0))
+
+
+def test_what_takes_floats_as_bits_keeps_denormals(check: Runner) -> None:
+    """Class tests and selections, in any mode."""
+    kept = re.compile("v_cmpx?_class_.*|v_cndmask_b32")
+    cases = [one for name in ("compare", "integer") for one in TABLES[name]() if kept.fullmatch(one.opcode)]
+    assert len(cases) > 6
     check(cases, Mode(denormals=0))
 
 

@@ -198,6 +198,41 @@ def test_a_sample_that_waits_for_ever_ends_with_an_error(build: Callable[..., Mo
         )
 
 
+# A product of ones, 8 in each element, decides: what a sample passes over leaves 0.
+PRODUCT = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_mov_b32 v2, 0x3c003c00
+  v_mov_b32 v3, v2
+  v_mov_b32 v8, v2
+  v_mov_b32 v9, v2
+  s_waitcnt lgkmcnt(0)
+again:
+  v_mfma_f32_32x32x8_f16 v[24:39], v[2:3], v[8:9], 0
+  s_nop 15
+  s_nop 7
+  v_cvt_u32_f32 v4, v24
+"""
+DECIDED = {
+    "address": "  v_sub_u32 v4, 8, v4\n  v_lshlrev_b32 v4, 28, v4\n  global_load_dword v5, v4, s[4:5]\n",
+    "loop": "  v_readfirstlane_b32 s8, v4\n  s_cmp_lg_u32 s8, 8\n  s_cbranch_scc1 again\n",
+}
+
+
+@pytest.mark.parametrize("what", ["address", pytest.param("loop", marks=pytest.mark.slow)])
+def test_a_sample_that_products_decide_runs_with_them(build: Callable[..., Module], arch: str, what: str) -> None:
+    """Without them it would read beyond memory, or go on for ever."""
+    code = PRODUCT + DECIDED[what]
+    sample = predicted(build, arch, code, groups=8, sampled=True)
+    full = predicted(build, arch, code, groups=8)
+    assert sample.data["unit_cycles"] == full.data["unit_cycles"]
+
+
+def test_a_sample_that_fails_with_its_products_is_an_error(build: Callable[..., Module], arch: str) -> None:
+    code = PRODUCT + "  v_lshlrev_b32 v4, 28, v4\n  global_load_dword v5, v4, s[4:5]\n"
+    with pytest.raises(EmulatorError, match="outside of all registered memory"):
+        predicted(build, arch, code, groups=8, sampled=True)
+
+
 def test_more_workgroups_than_are_dealt_out_one_by_one(build: Callable[..., Module], arch: str) -> None:
     """Of 32 million workgroups that differ, a part is dealt out, and stands for the others. Half of them have nothing
     to do, of either sample some more or less."""

@@ -109,8 +109,27 @@ INTEGERS: dict[str, tuple[str, Callable[[np.ndarray], list[np.ndarray]]]] = {
                 lambda x: [packed_words(np.maximum(np.maximum(signed(x[0]), signed(x[1])), signed(x[2])))]),
     "pk min3": ("v_pk_min3_u16 v40, v10, v11, v12",
                 lambda x: [packed_words(np.minimum(np.minimum(unsigned(x[0]), unsigned(x[1])), unsigned(x[2])))]),
-    "nibbles": ("v_mov_b32 v40, 0\nv_sat_pk4_i4_i8 v40.l, v10", lambda x: [nibbles(x[0], -8, 7, np.int8)]),
-    "unsigned nibbles": ("v_mov_b32 v40, 0\nv_sat_pk4_u4_u8 v40.l, v10", lambda x: [nibbles(x[0], 0, 15, np.uint8)]),
+    "max64 signed": ("v_max_i64 v[40:41], v[10:11], v[12:13]",
+                     lambda x: low_high(np.maximum(*(wide(x, i).view(np.int64) for i in (0, 2))).view(np.uint64))),
+    "min64 unsigned": ("v_min_u64 v[40:41], v[10:11], v[12:13]",
+                       lambda x: low_high(np.minimum(wide(x, 0), wide(x, 2)))),
+    "add max unsigned": ("v_add_max_u32 v40, v10, v11, v12",
+                         lambda x: [np.maximum(x[0] + x[1], x[2])]),
+    "add min": ("v_add_min_i32 v40, v10, v11, v12",
+                lambda x: [np.minimum((x[0] + x[1]).view(np.int32), x[2].view(np.int32)).view(np.uint32)]),
+    "pk add max unsigned": ("v_pk_add_max_u16 v40, v10, v11, v12 clamp",
+                            lambda x: [packed_words(np.maximum(np.minimum(unsigned(x[0]) + unsigned(x[1]), 0xFFFF),
+                                                               unsigned(x[2])))]),
+    "pk add min signed": ("v_pk_add_min_i16 v40, v10, v11, v12",
+                          lambda x: [packed_words(np.minimum(signed(packed_words(signed(x[0]) + signed(x[1]))),
+                                                             signed(x[2])))]),
+    "pk max3 unsigned": ("v_pk_max3_u16 v40, v10, v11, v12",
+                         lambda x: [packed_words(np.maximum(np.maximum(unsigned(x[0]), unsigned(x[1])),
+                                                            unsigned(x[2])))]),
+    "pk min3 signed": ("v_pk_min3_i16 v40, v10, v11, v12",
+                       lambda x: [packed_words(np.minimum(np.minimum(signed(x[0]), signed(x[1])), signed(x[2])))]),
+    "nibbles": ("v_mov_b32 v40, 0\n v_sat_pk4_i4_i8 v40.l, v10", lambda x: [nibbles(x[0], -8, 7, np.int8)]),
+    "unsigned nibbles": ("v_mov_b32 v40, 0\n v_sat_pk4_u4_u8 v40.l, v10", lambda x: [nibbles(x[0], 0, 15, np.uint8)]),
     "bitop2": ("v_dual_lshlrev_b32 v41, 3, v10 :: v_dual_bitop2_b32 v40, v11, v12 bitop3:0x14",
                lambda x: [x[1] ^ x[2], x[0] << 3]),
     "dual 64": ("v_dual_ashrrev_i32 v40, 5, v10 :: v_dual_max_i32 v41, v11, v12",
@@ -511,7 +530,8 @@ def test_a_grid_that_is_no_multiple_of_the_cluster(run: Runner) -> None:
 
 
 @pytest.mark.parametrize("code", ["ds_load_tr6_b96 v[40:42], v1", "v_permlane_up_b32 v40, v10, s20, s21",
-                                  "global_load_tr16_b128 v[40:43], v1, s[4:5]"])  # fmt: skip
+                                  "global_load_tr6_b96 v[40:42], v1, s[4:5]",
+                                  "v_perm_pk16_b4_u4 v[40:41], v10, v11, v[12:13]"])  # fmt: skip
 def test_what_nobody_published_is_refused(run: Runner, code: str) -> None:
     with pytest.raises(EmulatorError, match="nobody has published"):
         run(code, ARCH, 32, words(3))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from opcodes import rdna, table_rdna
@@ -55,3 +56,11 @@ def test_opcodes_of_rdna(upper: bool, arch: str, emulator: Emulator, compile_obj
     device = DEVICES.index(arch)
     failures = run_batch(cases, emulator, compile_object, arch, device, adapt=rdna.program, flags=flags)
     assert not failures, "\n".join(failures)
+
+
+def test_every_executed_opcode_has_a_test() -> None:
+    """By the published table, which is that of the code (test_the_published_table_is_up_to_date)."""
+    page = Path(__file__).resolve().parents[4] / "docs/emulator/opcodes.md"
+    rows = [[cell.strip() for cell in line.strip("|\n ").split("|")] for line in page.open() if line.startswith("| `")]
+    assert len(rows) > 2000
+    assert not [row[0] for row in rows if not row[-1] and not row[-2].startswith("refused")]

@@ -27,6 +27,11 @@ namespace {
       BOTH("nle_" NAME, T, T, !(a <= b)), BOTH("neq_" NAME, T, T, !(a == b)),                      \
       BOTH("nlt_" NAME, T, T, !(a < b)), BOTH("tru_" NAME, T, T, lane < kLanes)
 
+#define CLASS(SUFFIX, T, B, BIT)                                                                   \
+  FLYEMU_COMPARE("v_cmp_class_" SUFFIX, T, B, kCompare | kAsBits, ((BIT) & b) != 0),               \
+      FLYEMU_COMPARE("v_cmpx_class_" SUFFIX, T, B, kCompare | kCompareExec | kAsBits,              \
+                     ((BIT) & b) != 0)
+
 /// Bit of a class mask that a float belongs to: signalling NaN, quiet NaN, -infinity, -normal,
 /// -denormal, -0, +0, +denormal, +normal, +infinity.
 inline uint32_t classBit(bool negative, bool nan, bool quietNan, bool infinite, bool zero,
@@ -75,9 +80,9 @@ const LaneRow kRows[] = {
     INTEGERS("u32", U32),
     INTEGERS("i64", I64),
     INTEGERS("u64", U64),
-    BOTH("class_f16", F16Bits, U16, (class16(a) & b) != 0),
-    BOTH("class_f32", F32Bits, U32, (class32(a) & b) != 0),
-    BOTH("class_f64", F64Bits, U32, (class64(a) & b) != 0),
+    CLASS("f16", F16Bits, U16, class16(a)),
+    CLASS("f32", F32Bits, U32, class32(a)),
+    CLASS("f64", F64Bits, U32, class64(a)),
 };
 
 } // namespace

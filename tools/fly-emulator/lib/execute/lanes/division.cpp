@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The three steps of IEEE division: v_div_scale, v_div_fmas, v_div_fixup.
+#include <type_traits>
+
 #include "execute/lanes/lane_types.h"
 
 namespace flyemu::FLYEMU_LANES {
@@ -14,6 +16,8 @@ template <> struct Format<float> {
   static constexpr int kNearOverflow = 96;  ///< exponent difference that needs scaling
   static constexpr int kTinyNumerator = 23; ///< biased exponent
   static constexpr int kUnderflow = -150;
+  static constexpr double kNearlyZero = 0x1p-150;              ///< the most that rounds to zero
+  static constexpr double kNearlyNormal = 0x1p-126 - 0x1p-150; ///< the least that rounds to normal
   static int exponent(float v) { return static_cast<int>((bitCast<uint32_t>(v) >> 23) & 0xffU); }
   static float invalid() { return bitCast<float>(0xffc00000U); }
   static float infinity() { return __builtin_inff(); }
@@ -34,6 +38,8 @@ template <> struct Format<double> {
   static constexpr int kNearOverflow = 768;
   static constexpr int kTinyNumerator = 53;
   static constexpr int kUnderflow = -1075;
+  static constexpr long double kNearlyZero = 0x1p-1075L;
+  static constexpr long double kNearlyNormal = 0x1p-1022L - 0x1p-1075L;
   static int exponent(double v) { return static_cast<int>((bitCast<uint64_t>(v) >> 52) & 0x7ffU); }
   static double invalid() { return bitCast<double>(uint64_t{0xfff8000000000000ULL}); }
   static double infinity() { return __builtin_inf(); }
@@ -53,21 +59,35 @@ template <> struct Format<double> {
 
 template <typename T> bool isDenormal(T v) { return v != 0 && Format<T>::exponent(v) == 0; }
 
+/// Whether c / b rounds to a denormal number, whatever MODE makes of those: by a wider format.
+template <typename T> bool isQuotientDenormal(T c, T b) {
+  using Wide = std::conditional_t<sizeof(T) == sizeof(float), double, long double>;
+  const Wide quotient = static_cast<Wide>(c) / static_cast<Wide>(b);
+  const Wide magnitude = quotient < 0 ? -quotient : quotient;
+  return magnitude > Format<T>::kNearlyZero && magnitude < Format<T>::kNearlyNormal;
+}
+
 /// a is the operand to scale (one of the others), b the denominator, c the numerator.
-template <typename T> T divScale(T a, T b, T c, bool &flag) {
+/// `byExponents`: gfx11's flag, as programs for it expect: set with a zero operand, and wherever
+/// the exponents leave it open whether the quotient is denormal. Neither changes a quotient
+/// (assumed: AMD's documents do not say it).
+template <typename T> T divScale(T a, T b, T c, bool byExponents, bool &flag) {
   using F = Format<T>;
-  flag = false;
+  flag = byExponents;
   if (b == 0 || c == 0)
     return F::sign(defaultNan(a), false);
+  flag = false;
   if (F::exponent(c) - F::exponent(b) >= F::kNearOverflow) {
     flag = true;
     return a == b ? F::scale(a, F::kScale) : a;
   }
   if (isDenormal(b))
     return F::scale(a, F::kScale);
-  // Whether 1/b and c/b are denormal, by value; an infinite operand gives neither.
-  const bool inverse = isDenormal(T(1) / b);
-  const bool quotient = isDenormal(c / b);
+  // Whether 1/b and c/b are denormal; an infinite operand gives neither.
+  const bool inverse = isQuotientDenormal(T(1), b);
+  const bool smallest = byExponents && F::exponent(c) != 0 && F::exponent(b) <= 2 * F::kBias &&
+                        F::exponent(c) - F::exponent(b) == 1 - F::kBias;
+  const bool quotient = smallest || isQuotientDenormal(c, b);
   if (inverse && quotient) { // a huge denominator: bring it down, and the quotient up
     flag = true;
     return a == b ? F::scale(a, -F::kScale) : a;
@@ -89,7 +109,7 @@ template <typename T> void divScaleLanes(LaneArguments &x) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     bool flag = false;
     const T r = divScale<T>(Tag::load(x.s[0], lane), Tag::load(x.s[1], lane),
-                            Tag::load(x.s[2], lane), flag);
+                            Tag::load(x.s[2], lane), x.generation >= 11, flag);
     Tag::store(x.d, lane, r);
     flags |= uint64_t{flag} << lane;
   }

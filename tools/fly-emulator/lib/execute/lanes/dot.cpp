@@ -79,7 +79,10 @@ inline float mixSource(const LaneArguments &x, unsigned i, unsigned lane) {
   const uint32_t bits = x.s[i][lane];
   const bool half = (x.opSelHi >> i & 1U) != 0;
   const bool upper = (x.opSel >> i & 1U) != 0;
-  float v = half ? halfToFloat(upper ? bits >> 16 : bits & 0xffffU) : bitCast<float>(bits);
+  uint32_t chosen = upper ? bits >> 16 : bits & 0xffffU;
+  if (x.flushHalves && (chosen & 0x7c00U) == 0)
+    chosen &= 0x8000U;
+  float v = half ? halfToFloat(chosen) : bitCast<float>(bits);
   v = (x.abs >> i & 1U) != 0 ? absolute(v) : v;
   return (x.neg >> i & 1U) != 0 ? -v : v;
 }

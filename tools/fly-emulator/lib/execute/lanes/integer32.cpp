@@ -168,7 +168,7 @@ const LaneRow kRows[] = {
      Type::B32,
      {Type::F32, Type::F32, Type::Mask, Type::None},
      2,
-     kCarryIn,
+     kCarryIn | kAsBits,
      kExact},
 };
 

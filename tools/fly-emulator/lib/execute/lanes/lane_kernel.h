@@ -59,6 +59,7 @@ struct LaneArguments {
   bool ieee;         ///< MODE.IEEE
   bool ocp;          ///< fp8 in the OCP encodings (gfx950 and later), else FNUZ
   bool fp16Overflow; ///< MODE.FP16_OVFL
+  bool flushHalves;  ///< MODE: denormal halves are zeros as sources (for kernels with kOwnOpSel)
   // The modifiers as encoded, one bit a source, for kernels with kOwnOpSel.
   uint8_t opSel;
   uint8_t opSelHi;
@@ -84,6 +85,7 @@ enum LaneFlag : uint16_t {
   kReadsDst = 256,         ///< the old value of the destination is the last source
   kWritesHigh = 1024,      ///< the 16-bit result goes to the high half
   kFlushesDenormals = 512, ///< transcendental: its own denormal behaviour, whatever MODE says
+  kAsBits = 2048,          ///< float sources as they are: a class test sees denormals in any mode
 };
 
 struct LaneRow {

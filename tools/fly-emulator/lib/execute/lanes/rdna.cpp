@@ -164,7 +164,7 @@ const LaneRow kRows[] = {
      Type::B16,
      {Type::F16, Type::F16, Type::Mask, Type::None},
      2,
-     kCarryIn,
+     kCarryIn | kAsBits,
      kExact},
     DOT("v_dot4_i32_iu8", dotMixedSigns<8>, kOwnOpSel | kOwnClamp, kExact),
     DOT("v_dot8_i32_iu4", dotMixedSigns<4>, kOwnOpSel | kOwnClamp, kExact),

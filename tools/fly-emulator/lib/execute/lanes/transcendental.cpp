@@ -80,12 +80,12 @@ inline float rsqSingle(float a) {
 
 inline float sqrtSingle(float a) { return nanRule(__builtin_sqrtf(flush(a)), a); }
 
-/// sin(2 pi a); the argument counts whole turns, and beyond 256 of them the result is that of zero.
-/// Reduced to a quarter of a turn, where zeros are exact.
-inline double turns(float a, bool cosine) {
+/// sin(2 pi a); the argument counts whole turns. On gfx9 the result beyond 256 of them is that of
+/// zero; RDNA takes any. Reduced to a quarter of a turn, where zeros are exact.
+inline double turns(float a, bool cosine, bool limited) {
   constexpr double kTurn = 6.28318530717958647693;
   const double t = static_cast<double>(a) - __builtin_roundeven(static_cast<double>(a));
-  if (absolute(a) > 256.0F)
+  if (limited && absolute(a) > 256.0F)
     return cosine ? 1.0 : 0.0;
   if (cosine)
     return __builtin_sin((0.25 - absolute(t)) * kTurn);
@@ -93,10 +93,10 @@ inline double turns(float a, bool cosine) {
   return __builtin_sin((absolute(t) > 0.25 ? mirrored : t) * kTurn);
 }
 
-inline float sinTurns(float a, bool cosine) {
+inline float sinTurns(float a, bool cosine, bool limited) {
   if (isNan(a) || absolute(a) == __builtin_inff())
     return isNan(a) ? quiet(a) : defaultNan(a);
-  return static_cast<float>(turns(a, cosine));
+  return static_cast<float>(turns(a, cosine, limited));
 }
 
 #define F32_ROW(NAME, ...) FLYEMU_ROW1(NAME, F32, F32, kFlushesDenormals, kBounded, __VA_ARGS__)
@@ -112,16 +112,16 @@ const LaneRow kRows[] = {
     F32_ROW("v_rcp_iflag_f32", rcpSingle(a)),
     F32_ROW("v_rsq_f32", rsqSingle(a)),
     F32_ROW("v_sqrt_f32", sqrtSingle(a)),
-    F32_ROW("v_sin_f32", sinTurns(flush(a), false)),
-    F32_ROW("v_cos_f32", sinTurns(flush(a), true)),
+    F32_ROW("v_sin_f32", sinTurns(flush(a), false, x.generation < 10)),
+    F32_ROW("v_cos_f32", sinTurns(flush(a), true, x.generation < 10)),
     F16_ROW("v_exp_f16", isNan(a) ? quiet(a) : static_cast<float>(exp2Double(a))),
     F16_ROW("v_log_f16", log2Of(a, a)),
     F16_ROW("v_rcp_f16", nanRule(1.0F / a, a)),
     F16_ROW("v_rsq_f16",
             nanRule(doubleToFloatOdd(1.0 / __builtin_sqrt(static_cast<double>(a))), a)),
     F16_ROW("v_sqrt_f16", nanRule(__builtin_sqrtf(a), a)),
-    F16_ROW("v_sin_f16", sinTurns(a, false)),
-    F16_ROW("v_cos_f16", sinTurns(a, true)),
+    F16_ROW("v_sin_f16", sinTurns(a, false, x.generation < 10)),
+    F16_ROW("v_cos_f16", sinTurns(a, true, x.generation < 10)),
     F64_ROW("v_rcp_f64", nanRule(1.0 / a, a)),
     F64_ROW("v_rsq_f64", nanRule(1.0 / __builtin_sqrt(a), a)),
     F64_ROW("v_sqrt_f64", nanRule(__builtin_sqrt(a), a)),
