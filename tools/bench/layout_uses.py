@@ -65,6 +65,7 @@ REASONS = {
     "common/mma/shuffled_store.py": "one read of 16 bytes whose halves change places; a layout makes two reads of it",
     "common/mma/staged_loop.py": ROOM,
     "common/mma/tdm_loop.py": ROOM,
+    "common/mma/tdm_transfers.py": "where an operand begins, for what the mover and L2 are told",
     "common/mma/uniform_steps.py": "a thread's place in an operand, of which the compiler is to know nothing",
     "common/mma/wave_sum.py": ROOM,
     "common/reduce.py": LANES,

@@ -59,6 +59,15 @@ def test_waits_for_copies_are_for_places_in_lds():
         rocdl.wait_for_copies(first)
 
 
+def test_a_barrier_for_lds_alone():
+    with kernel(arch="gfx1201") as k:
+        rocdl.lds_barrier()
+        assert k.count("rocdl.s.barrier") == 1
+        assert k.count("llvm.fence") == 2
+    with kernel(arch="sm_90a"), pytest.raises(ValueError, match="lds_barrier needs"):
+        rocdl.lds_barrier()
+
+
 def test_padding_codes():
     assert tdm_ops.compute_padding_encoding(64, 8) == (4, 3)
     assert tdm_ops.compute_padding_encoding(32, 4, 32) == (4, 3)

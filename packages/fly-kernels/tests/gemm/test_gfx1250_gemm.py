@@ -64,13 +64,15 @@ def check(got: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> None:
         (130, 128, 128, "bf16", (32, 32, 32), {"cluster_m": 2, "cluster_n": 2, "num_buffers": 3}),
         (40, 128, 128, "fp16", (32, 64, 64), {"cluster_n": 2, "use_tdm_store": False}),
         (33, 64, 128, "bf16", (32, 64, 64), {"cluster_m": 4, "use_tdm_store": False, "out_dtype": "f32"}),
+        # Four waves for each operand, and one for both; lines asked for into L2 beyond the last step.
+        (65, 64, 128, "bf16", (64, 64, 32), {"m_warp": 4, "l2_prefetch_distance": 7}),
+        (40, 64, 160, "fp16", (32, 64, 32), {"m_warp": 1, "n_warp": 1, "num_buffers": 3}),
     ],
 )
 def test_products(run, m, n, k, dtype, tile, options) -> None:
     tile_m, tile_n, tile_k = tile
-    gemm = compile_wmma_gemm_tdm(
-        N=n, K=k, in_dtype=dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, m_warp=2, n_warp=2, **options
-    )
+    options = {"m_warp": 2, "n_warp": 2, **options}
+    gemm = compile_wmma_gemm_tdm(N=n, K=k, in_dtype=dtype, tile_m=tile_m, tile_n=tile_n, tile_k=tile_k, **options)
     a, b = operands(m, n, k, dtype)
     c = torch.empty(m, n, dtype=TYPES[options.get("out_dtype", {"fp16": "f16"}.get(dtype, dtype))])
     c = run.empty(c)
@@ -164,12 +166,17 @@ class MxProblem:
         (97, 128, 256, "fp8", (32, 32, 128), {"cluster_m": 2, "cluster_n": 2, "out_dtype": "bf16"}),
         (45, 96, 256, "a8w4", (96, 96, 128), {"l2_prefetch_distance": 0}),
         (40, 64, 1024, "fp8", (32, 64, 128), {"split_k": 2, "use_tdm_store": False}),
+        # Two waves, which bring two operands each; 16, of which four share one; blocks of rows in twos and in threes.
+        (40, 64, 640, "a8w4", (64, 64, 128), {"m_warp": 1, "num_buffers": 3}),
+        (70, 128, 256, "fp4", (128, 128, 128), {"m_warp": 4, "n_warp": 4}),
+        (65, 96, 256, "fp8", (96, 96, 128), {"m_warp": 1, "n_warp": 2}),
     ],
 )
 def test_scaled_products(run, m, n, k, data_format, tile, options) -> None:
     problem = MxProblem(m, n, k, gemm_fp8fp4_gfx1250.DATA_FORMATS[data_format])
+    options = {"m_warp": 2, "n_warp": 2, **options}
     gemm = compile_mxscale_gemm(
-        data_format=data_format, N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], m_warp=2, n_warp=2, **options
+        data_format=data_format, N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=tile[2], **options
     )
     c = run.empty(torch.empty(m, n, dtype=TYPES[options.get("out_dtype", "f32")]))
     if options.get("split_k", 1) > 1:  # added up in the order of arrival: every order is right, none has the same bits
@@ -242,3 +249,46 @@ def test_scales_that_are_too_few(run) -> None:
     c, (a, b, scale_a, scale_b) = torch.empty(33, 64), problem.arguments()
     with pytest.raises(ValueError, match="argument 'scale_a': expected 512 or more elements, got 256"):
         gemm(c, a, b, scale_a[:32], scale_b, 33, 64)
+
+
+def held_along_k(formats: tuple[str, str], which: int) -> np.ndarray:
+    """The k of element e that a lane of half h of the wave holds of A (0) or B (1), as [h, e]."""
+    import flydsl.compiler as flyc
+    import flydsl.expr as fx
+    from flydsl.kernels.common.mma.tdm_loop import FORMATS, TdmLoop
+
+    units: list[list[int]] = []
+
+    @flyc.kernel
+    def ask(x: fx.Tensor) -> None:
+        _, of_a, of_b = TdmLoop(formats, (32, 32, 128), 2, (1, 1), 2, scaled=True, tiles=True).tiled_mmas()
+        layout = of_b.tv_layout_A_tiled if which else of_a.tv_layout_B_tiled  # B is the instruction's rows
+        count = FORMATS[formats[which]].depth // 2
+        for lane in (0, 16):
+            units.append([fx.crd2idx((lane, one), layout).unpack() // 16 for one in range(count)])
+
+    @flyc.jit
+    def launch(x: fx.Tensor) -> None:
+        ask(x).launch(grid=1, block=32)
+
+    flyc.compile.only(launch, torch.empty(1))
+    each = 128 // FORMATS[formats[which]].depth  # elements of a unit
+    return (np.array(units)[..., None] * each + np.arange(each)).reshape(2, 64)
+
+
+def in_runs(length: int) -> np.ndarray:
+    """The same for runs of K that the halves of the wave take in turn."""
+    half, element = np.ogrid[:2, :64]
+    return element // length * 2 * length + length * half + element % length
+
+
+@pytest.mark.parametrize("formats", [("fp8", "fp8"), ("fp8", "fp4"), ("fp4", "fp4")])
+def test_what_is_assumed_of_the_order_of_k_of_scaled_products(formats) -> None:
+    """Runs of 16 bytes, as Triton fills the instruction; with runs of eight elements, as the layouts of our atoms have
+    them, fp8 by fp8 is the same product, and what has fp4 would be another one (docs/emulator/rdna.md)."""
+    held = [held_along_k(formats, which) for which in range(2)]
+    for one, kind in zip(held, formats, strict=True):
+        np.testing.assert_array_equal(one, in_runs(16 if kind == "fp8" else 32))
+    pairs_stay = (held[0] == held[1]).all()  # what one order multiplies the other does, too
+    blocks_stay = all((one // 32 == in_runs(8) // 32).all() for one in held)
+    assert (pairs_stay and blocks_stay) == (formats == ("fp8", "fp8"))

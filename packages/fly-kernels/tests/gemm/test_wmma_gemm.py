@@ -9,6 +9,7 @@ import torch
 from references import FLOATS, HALF_ULP, Problem
 
 import flydsl.kernels as kernels
+from flydsl.kernels.common.defaults import defaults
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm import rdna3_f16_gemm, rdna_f16_gemm
 from flydsl.kernels.gemm import rdna3_f16_gemm_autotune as autotune
@@ -23,6 +24,8 @@ from flydsl.kernels.gemm.rdna_fp8_preshuffle_gemm import (
     preshuffle_b_fp8,
 )
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+from flydsl.kernels.gemm.tile_gemm import A_BYTES, TileGemm
+from flydsl.kernels.gemm.wmma_gemm import on_wmma
 from flydsl.kernels.gemm.wmma_integers import create_wmma_integer_gemm_module
 
 
@@ -550,7 +553,8 @@ def types(arch):
 @pytest.mark.parametrize(
     ("shape", "config"),
     [((19, 68, 256), GemmConfig(16, 64, 64)), ((70, 132, 320), GemmConfig(64, 64, 64, group_m=3)),
-     ((33, 72, 256), GemmConfig(32, 64, 64, split_k=2)), ((40, 60, 192), GemmConfig(32, 32, 64, waves=(1, 2)))],
+     ((33, 72, 256), GemmConfig(32, 64, 64, split_k=2)), ((40, 60, 192), GemmConfig(32, 32, 64, waves=(1, 2))),
+     ((90, 140, 192), GemmConfig(64, 128, 64))],
 )  # fmt: skip
 def test_compile_gemm(run, arch, half, shape, config):
     """The builder of all chips: epilogues, columns that no tile divides, split K."""
@@ -567,6 +571,23 @@ def test_compile_gemm(run, arch, half, shape, config):
             writes=[c, workspace],
         )  # fmt: skip
         problem.check(c)
+
+
+@pytest.mark.parametrize("in_dtype", ["bf16", "int8", "int4x2"])
+def test_the_form_of_a_tile(arch, half, in_dtype):
+    """What the defaults have for it, with shorter steps where K has fewer than two of those."""
+    for one in defaults("wmma_loops", arch):
+        if A_BYTES[in_dtype] not in one["element_bytes"]:
+            continue
+        for k_bytes, step in ((4 * one["step_bytes"], one["step_bytes"]), (192, 64)):
+            gemm = TileGemm(
+                arch=arch, N=128, K=k_bytes // A_BYTES[in_dtype], in_dtype=in_dtype, out_dtype="bf16",
+                tile_m=one["tile"][0], tile_n=one["tile"][1], tile_k=64, epilogue=Epilogue(), shuffled=False,
+            )  # fmt: skip
+            found = on_wmma(gemm)
+            if k_bytes > 192 or not one["staged"]:  # a few rows through LDS may need the long step
+                assert (found.staged, found.waves) == (one["staged"], tuple(one["waves"]))
+                assert found.tile_k * A_BYTES[in_dtype] == step
 
 
 @pytest.mark.parametrize("shape", [(5, 64, 512), (70, 132, 128)])

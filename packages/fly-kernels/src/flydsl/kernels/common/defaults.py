@@ -19,6 +19,12 @@ compares; `waves_per_eu` of one is the occupancy that its registers leave room f
 problems: fp8 128 x 256 on gfx942 takes 8 % less at 8192 cubed, and 3 to 5 % more at 2048 and 512 rows. `scaled_loops`
 are those of operands with scales of parts of K: "f32" stands for a scale for 128 of K, and `step` counts elements; one
 that is `asked` is for kernels of which asynchronous copies are asked.
+
+`wmma_loops` are the main loops of `gemm` on waves of 32 lanes, by tile and bytes of an element: which operands go
+through LDS ("AB", or none), the grid of waves, and bytes of K in a step, of which K may want fewer. Of the forms of a
+tile that `tools/bench/wave32_forms.py` compares it is the fastest by predicted time, or one that takes up to 1.14 of it
+and has the matrix unit in 0.89 (gfx1201) or 0.91 (gfx1100) of its issue cycles: 64 x 64, and 32 x 64 on gfx1100, would
+be faster through LDS by four waves.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ Tile = tuple[int, int, int]
 
 # The grid of waves, and how operands lie in LDS: with pads behind its rows the largest would not fit.
 _WAVES: dict[Tile, tuple[int, int]] = {
-    (256, 256, 32): (4, 4), (128, 128, 32): (2, 2), (128, 64, 32): (2, 2), (64, 64, 64): (2, 2), (32, 64, 64): (2, 2),
+    (256, 256, 32): (4, 4), (128, 128, 32): (2, 2), (128, 64, 32): (2, 2), (64, 64, 64): (1, 2), (32, 64, 64): (2, 2),
     (32, 32, 64): (2, 2),
 }  # fmt: skip
 TILES = tuple(_WAVES)

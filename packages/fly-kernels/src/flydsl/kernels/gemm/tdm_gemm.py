@@ -18,7 +18,8 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.output_tile import output_copy, places_of
-from ..common.mma.tdm_loop import FORMATS, MovedOperand, TdmLoop, tdm_loop
+from ..common.mma.tdm_loop import FORMATS, TdmLoop, tdm_loop
+from ..common.mma.tdm_transfers import MovedOperand
 from ..common.mma.tile_plan import TilePlan
 from ..common.utils import cdiv
 from ..common.views import start_of
@@ -184,7 +185,7 @@ def build_tdm_gemm(gemm: TdmGemm, name: str) -> Callable[..., None]:
             for one, first, extent in (("scale_a", first_row, M), ("scale_b", first_column, gemm.N)):
                 operands.append(MovedOperand(scales[one], first, extent, scale_words))
         first_step = fx.block_idx.z * loop.steps if gemm.split_k > 1 else 0
-        sums = tdm_loop(loop, operands, lds, thread, looped, first_step, loop.steps * gemm.split_k)
+        sums = tdm_loop(loop, operands, lds, thread, looped, first_step)
         access = PACK_BYTES // out_size
         split = [list(range(at, at + access)) for at in range(0, plan.run, access)]
         results = [sums[key].shuffle(sums[key], part) for key in sorted(sums) for part in split]

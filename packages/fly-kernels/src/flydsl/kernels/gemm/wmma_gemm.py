@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.checks import positive_integer
+from ..common.defaults import defaults
 from ..common.mma.instructions import matrix_atom
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.staging import Staging
@@ -136,10 +138,11 @@ _GRIDS = ((2, 2), (1, 4), (1, 2), (2, 1), (1, 1))
 
 
 def on_wmma(gemm: TileGemm) -> TileGemm:
-    """A GEMM for chips of waves of 64 lanes, with the main loop of WMMA: steps of 64 bytes, both operands in LDS.
+    """A GEMM for chips of waves of 64 lanes, with the main loop of WMMA.
 
-    Where no `waves` are given it has the first of the usual grids, up to four waves, that divides its blocks and shares
-    the loads of a step evenly.
+    Where no `waves` are given it has the form that `wmma_loops` of the defaults have for the tile, with steps as long
+    as K permits; else both operands go through LDS in steps of 64 bytes, and the waves are the first usual grid, of
+    up to four, that divides the tile's blocks and shares the loads of a step evenly.
 
     Raises:
         ValueError: a type that the chip has no instruction for, or waves that do not fit, with the numbers.
@@ -147,20 +150,39 @@ def on_wmma(gemm: TileGemm) -> TileGemm:
     atom = matrix_atom(gemm.arch, gemm.in_dtype)
     if atom is None:
         raise ValueError(f"{gemm.arch} has no matrix instruction for operands of type {gemm.in_dtype!r}")
-    given = replace(
-        gemm, staged="AB", staging=Staging((atom.pack, atom.pack)), tile_k=_STEP_BYTES // A_BYTES[gemm.in_dtype]
-    )
+    size = A_BYTES[gemm.in_dtype]
+    part = gemm.K * size // gemm.split_k
+
+    def of(staged: str, waves: tuple[int, int] | None, step: int) -> TileGemm:
+        pads = (atom.pack, atom.pack) if staged else (0, 0)
+        return replace(gemm, staged=staged, staging=Staging(pads), tile_k=step // size, waves=waves)
+
+    forms = [(str(one["staged"]), tuple(one["waves"]), step) for one in _listed(gemm) for step in _steps(one, part)]
+    forms += [("AB", grid, _STEP_BYTES) for grid in _GRIDS]
     if gemm.waves is not None:
-        given.plan.check()
-        return given
-    for grid in _GRIDS:
-        found = replace(given, waves=grid)
+        forms = [("AB", gemm.waves, _STEP_BYTES)]
+    for form in forms:
+        found = of(*form)
         try:
             found.plan.check()
         except ValueError:
+            if gemm.waves is not None:
+                raise
             continue
         return found
     raise ValueError(
         f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}: no grid of up to four waves of 32 lanes has room for the "
         f"sums and shares the rows evenly on {gemm.arch}; use a smaller tile, or give the waves"
     )
+
+
+def _listed(gemm: TileGemm) -> list[dict[str, Any]]:
+    """The forms of the main loop that the defaults have for a tile and type."""
+    here = [one for one in defaults("wmma_loops", gemm.arch) if one["tile"] == [gemm.tile_m, gemm.tile_n]]
+    return [one for one in here if A_BYTES[gemm.in_dtype] in one["element_bytes"]]
+
+
+def _steps(form: dict[str, Any], part: int) -> list[int]:
+    """Bytes of K in a step, longest first, of which the K of a workgroup has two or more."""
+    steps = [form["step_bytes"] >> shift for shift in range(3)]
+    return [one for one in steps if one >= _STEP_BYTES and part % one == 0 and part >= 2 * one]

@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..language import fx
-from .instructions import PAIR_BYTES
 from .lds_ways import BUFFERS
 from .loop_plan import TiledLoop
 from .tiled_loop import LoopOperands
@@ -26,7 +25,9 @@ __all__ = ["staged_loop"]
 class _Way:
     """The way of one operand: memory -> registers -> LDS -> fragments."""
 
-    def __init__(self, loop: TiledLoop, tiles: Any, staged: Any, read: Any, fragment: Any, thread: Any) -> None:
+    def __init__(
+        self, loop: TiledLoop, rows: int, tiles: Any, staged: Any, read: Any, fragment: Any, thread: Any
+    ) -> None:
         self._from_memory = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), loop.element)
         self._through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
         chunks = loop.tile[2] // loop.pack
@@ -36,25 +37,27 @@ class _Way:
         self._put = fx.make_tiled_copy_tv(self._through_lds, across, packs).get_slice(thread).partition_D(staged)
         self._first, self._scheduled = self._fetch[None, None, None, 0], loop.scheduled
         self._fetched = fx.make_fragment_like(self._first)
+        self.pieces = rows * chunks // loop.threads
         self._source, self._target = read.partition_S(staged), read.retile(fragment)
 
-    def fetch(self, step: int | fx.Int32) -> None:
-        """Load a step to registers.
+    def fetch(self, piece: int, step: int | fx.Int32) -> None:
+        """Load a piece of a step to registers.
 
         How far it begins along K is the same for all threads: a scalar offset. Rows past the end of the operand read as
         zeros whether scalar offsets count there or not: they are as long as K. Where the compiler orders loads it has
         an addition in front of each instead, which keeps them apart: one after the other they take 9 % more of the
         predicted time (bf16, 128 x 128 on gfx1100).
         """
+        target = self._fetched[None, piece, None]
         if fx.const_expr(not self._scheduled):
-            fx.copy(self._from_memory, self._fetch[None, None, None, step], self._fetched)
+            fx.copy(self._from_memory, self._fetch[None, piece, None, step], target)
             return
         along = fx.crd2idx((0, 0, 0, step), fx.get_layout(self._fetch)).unpack()
-        fx.copy(self._from_memory, self._first, self._fetched, soffset=along)
+        fx.copy(self._from_memory, self._first[None, piece, None], target, soffset=along)
 
-    def put(self, buffer: int) -> None:
+    def put(self, piece: int, buffer: int) -> None:
         """Write what was loaded to LDS."""
-        fx.copy(self._through_lds, self._fetched, self._put[None, None, None, buffer])
+        fx.copy(self._through_lds, self._fetched[None, piece, None], self._put[None, piece, None, buffer])
 
     def read(self, rows: int | None, block: int, buffer: int) -> None:
         """Read a block of K of some rows (None: all) to their fragments."""
@@ -75,7 +78,7 @@ def staged_loop(
     With `start`, an Int32 below `loop.steps`, that step of K is the first, and those before it are the last.
     """
     given, buffers = LoopOperands.of(loop, a, b, thread), BUFFERS
-    tiled, sums, pointer = given.tiled, given.sums, fx.recast_iter(loop.element, lds)
+    tiled, pointer = given.tiled, fx.recast_iter(loop.element, lds)
     through_lds = fx.make_copy_atom(fx.UniversalCopy128b(), loop.element)
     if loop.staging is None:
         raise TypeError("staged_loop takes a loop with a staging")
@@ -85,24 +88,10 @@ def staged_loop(
         staged = fx.make_view(pointer, loop.staging.layout(which, rows, depth, loop.pack, buffers))
         pointer = pointer + buffers * loop.staging.elements(which, rows, depth)
         read = reader(through_lds, tiled).get_slice(thread)
-        ways.append(_Way(loop, given.tiles[which], staged, read, given.fragments[which], thread))
+        ways.append(_Way(loop, rows, given.tiles[which], staged, read, given.fragments[which], thread))
     way_a, way_b = ways
-    pairs = fx.make_mma_atom(loop.atom.pair_operation()) if loop.atom.pairs else None
-    halves = loop.halves * loop.atom.calls  # instructions that the packs of a lane feed
-    (fragment_a, fragment_b), (rows, columns) = given.fragments, loop.wave_blocks
-
-    def multiply(m: int, n: int, half: int, block: int) -> None:
-        along_k: Any = block
-        if fx.const_expr(loop.halves == 2):
-            along_k = (half, block) if loop.blocks > 1 else half
-        one = fx.coalesce(sums[None, n, m])
-        b, a = (fx.coalesce(which[None, at, along_k]) for which, at in ((fragment_b, n), (fragment_a, m)))
-        if fx.const_expr(pairs is None):
-            fx.gemm(tiled, one, b, a, one)
-            return
-        b, a = (fx.logical_divide(which, fx.make_layout(PAIR_BYTES, 1)) for which in (b, a))
-        part = half if loop.atom.calls > 1 else 0
-        fx.gemm(pairs, one, b[None, part], a[None, part], one)
+    parts = loop.halves * loop.atom.calls  # of a pack, an instruction each
+    rows, columns = loop.wave_blocks
 
     def step_of_k(number: Any) -> Any:
         if fx.const_expr(start is None):
@@ -110,16 +99,22 @@ def staged_loop(
         turned = fx.Int32(number) + start
         return (turned >= loop.steps).select(turned - loop.steps, turned)
 
+    every = [(one, piece) for one in ways for piece in range(one.pieces)]
+
+    def move(now: Any) -> None:
+        """Write what was loaded to LDS, what came last first, so that one wait does for all; load the step behind."""
+        if fx.const_expr(now.has(1)):
+            for one, piece in reversed(every):
+                one.put(piece, now.buffer(1, buffers))
+        if fx.const_expr(now.has(2)):
+            for one, piece in every:
+                one.fetch(piece, step_of_k(now.index(2)))
+
     def step(now: Any) -> None:
         if fx.const_expr(not now.has(0)):  # before the loop
+            move(now)
             if fx.const_expr(now.has(1)):
-                for one in ways:
-                    one.put(now.buffer(1, buffers))
-            if fx.const_expr(now.has(2)):
-                for one in ways:
-                    one.fetch(step_of_k(now.index(2)))
-            if fx.const_expr(now.has(1)):
-                fx.barrier()
+                fx.rocdl.lds_barrier()
                 for one in ways:
                     one.read(None, 0, now.buffer(1, buffers))
             fx.rocdl.sched_barrier(0)
@@ -129,25 +124,28 @@ def staged_loop(
             ahead = 1 if last else 0
             more = not last or now.has(1)  # there is a next block
             following, buffer = (block + 1) % loop.blocks, now.buffer(ahead, buffers)
-            if fx.const_expr(block == 0 and now.has(1)):
-                for one in ways:
-                    one.put(now.buffer(1, buffers))
-            if fx.const_expr(block == 0 and now.has(2)):
-                for one in ways:
-                    one.fetch(step_of_k(now.index(2)))
+            if fx.const_expr(block == 0):
+                move(now)
             crossing = last and more  # what is read next was written by others
-            if fx.const_expr(crossing and columns == 1):
-                fx.barrier()
-            for n in fx.range_constexpr(columns):
-                for half in fx.range_constexpr(halves):
+            # Products that add to the same sums are as far from each other as can be: the second waits for the first.
+            for part in fx.range_constexpr(parts - 1):
+                for n in fx.range_constexpr(columns):
                     for m in fx.range_constexpr(rows):
-                        multiply(m, n, half, block)
-                        if fx.const_expr(more and n + 1 == columns and half + 1 == halves):
-                            way_a.read(m, following, buffer)
+                        given.multiply(loop, m, n, part, block)
+            if fx.const_expr(crossing and columns == 1):
+                fx.rocdl.lds_barrier()
+            for n in fx.range_constexpr(columns):
+                ends = n + 1 == columns
+                for m in reversed(range(rows)) if ends else range(rows):
+                    given.multiply(loop, m, n, parts - 1, block)
+                    if fx.const_expr(more and ends and m > 0):
+                        way_a.read(m, following, buffer)
                 if fx.const_expr(crossing and n == 0 and columns > 1):
-                    fx.barrier()
+                    fx.rocdl.lds_barrier()
                 if fx.const_expr(more):
                     way_b.read(n, following, buffer)
+                if fx.const_expr(more and ends):  # last what is wanted first: one wait does for the block
+                    way_a.read(0, following, buffer)
             if fx.const_expr(loop.scheduled):
                 _schedule(loop, block, now.has(1), now.has(2)).apply()
             else:
@@ -158,22 +156,24 @@ def staged_loop(
 
 
 def _schedule(loop: TiledLoop, block: int, follows: bool, fetches: bool) -> Any:
-    """The order of a block as it was traced; writes to LDS and loads of the first block spread over its columns."""
+    """The order of a block as it was traced; writes to LDS and loads of the first block spread over its products."""
     (rows, columns), packs = loop.wave_blocks, max(1, loop.depth // loop.lane_pack)
-    halves = loop.halves * loop.atom.calls
+    early = rows * columns * (loop.halves * loop.atom.calls - 1)  # products that no reads follow
     moved = sum(loop.tile[:2]) * loop.tile[2] // loop.pack // loop.threads
     afar = ["ds_write"] * (moved * follows) + ["vmem_read"] * (moved * fetches) if block == 0 else []
     more, order = follows or block + 1 < loop.blocks, fx.rocdl.Schedule()
+    if early:
+        order = fx.rocdl.interleave(mfma=early, **{name: afar.count(name) for name in ("ds_write", "vmem_read")})
+        afar = []
     spread = max(1, columns - 1)
     for n in range(columns):
         due = afar[len(afar) * n // spread : len(afar) * (n + 1) // spread] if n < spread else []
         counts = {name: due.count(name) for name in ("ds_write", "vmem_read")}
-        whole = rows * (halves if n + 1 < columns else halves - 1)
-        if whole:
-            order = order + fx.rocdl.interleave(mfma=whole, **counts)
-        elif due:
-            order = order + fx.rocdl.Schedule(tuple((name, count) for name, count in counts.items() if count))
-        if n + 1 == columns:
+        if n + 1 < columns:
+            order = order + fx.rocdl.interleave(mfma=rows, **counts)
+        else:
+            if due:
+                order = order + fx.rocdl.Schedule(tuple((name, count) for name, count in counts.items() if count))
             order = order + fx.rocdl.Schedule((("mfma", 1), ("ds_read", packs)) if more else (("mfma", 1),)) * rows
         if more:
             order = order + fx.rocdl.Schedule((("ds_read", packs),))

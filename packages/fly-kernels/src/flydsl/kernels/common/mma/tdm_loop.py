@@ -23,16 +23,16 @@ serves all. A buffer that others fill, too, is free when all workgroups have rea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..gfx1250_cluster import compute_mcast_masks
 from ..language import fx
-from ..utils import cdiv
-from ..views import start_of
 from .instructions import PACK_BYTES, MatrixAtom
+from .tdm_transfers import Box, Lines, MovedOperand, Transfers
 
-__all__ = ["FORMATS", "MovedOperand", "TdmLoop", "tdm_loop"]
+__all__ = ["FORMATS", "TdmLoop", "tdm_loop"]
 
 _WAVE = 32
 _SCALE_ROWS, _SCALE_DEPTH = 32, 128  # of a block of scales; its rows have a word each
@@ -70,60 +70,7 @@ FORMATS = {
 
 _CYCLES = 8  # of a matrix instruction by LLVM's model; nothing is published
 _REGISTERS, _SIMDS = 1024, 4  # of a lane, which the waves of a SIMD share; of a compute unit
-
-
-@dataclass(frozen=True)
-class _Box:
-    """What one transfer brings of an operand: `outer` pieces of `inner` units, one step of K.
-
-    Attributes:
-        outer, inner: extents, units of the innermost dimension.
-        size: bytes of a unit.
-        down: rows of the operand that an outer piece has.
-        pad: units behind each piece in LDS.
-        shape, stride: of the layout (rows, K) in LDS.
-    """
-
-    outer: int
-    inner: int
-    size: int
-    down: int
-    pad: int
-    shape: tuple[Any, Any]
-    stride: tuple[Any, Any]
-
-    @property
-    def units(self) -> int:
-        """Of a step in LDS."""
-        return self.outer * (self.inner + self.pad)
-
-    def layout(self, buffers: int) -> fx.Layout:
-        """(row, K, buffer) in LDS."""
-        return fx.make_layout((*self.shape, buffers), (*self.stride, self.units))
-
-    def shared_by(self, waves: int) -> bool:
-        """Whether so many waves can bring equal parts of it."""
-        warps, blocks = fx.rocdl.tdm_ops.compute_warp_distribution((self.outer, self.inner), waves)
-        return all(
-            count * one == all_ for count, one, all_ in zip(warps, blocks, (self.outer, self.inner), strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class MovedOperand:
-    """An operand, or its scales, in memory: pieces (`_Box`) one below the other, each contiguous.
-
-    Attributes:
-        pointer: its first unit.
-        first_row: of the tile, in rows of the operand.
-        rows: that there are, counted from the operand's first.
-        apart: units from one piece to the next.
-    """
-
-    pointer: Any
-    first_row: Any
-    rows: Any
-    apart: Any
+_NAMED = 256  # registers that instructions name without `s_set_vgpr_msb`
 
 
 @dataclass(frozen=True)
@@ -185,7 +132,7 @@ class TdmLoop:
         return self.tile[0] // (16 * self.waves[0]), self.tile[1] // (16 * self.waves[1])
 
     @property
-    def boxes(self) -> list[_Box]:
+    def boxes(self) -> list[Box]:
         """What is moved in a step: A, B, and where they are scaled the scales of A and of B."""
         found = []
         for which, one in enumerate(self.kinds):
@@ -193,14 +140,14 @@ class TdmLoop:
             if which == 1 and self.tiles:
                 tile = PACK_BYTES // one.unit_bytes
                 shape, stride = ((16, rows // 16), (tile, units // tile)), ((tile, 16 * units), (1, 16 * tile))
-                found.append(_Box(rows // 16, 16 * units, one.unit_bytes, 16, 0, shape, stride))
+                found.append(Box(rows // 16, 16 * units, one.unit_bytes, 16, 0, shape, stride))
             else:
                 pad = PACK_BYTES // one.unit_bytes
-                found.append(_Box(rows, units, one.unit_bytes, 1, pad, (rows, units), (units + pad, 1)))
+                found.append(Box(rows, units, one.unit_bytes, 1, pad, (rows, units), (units + pad, 1)))
         for rows in self.tile[:2] if self.scaled else ():
             words, down = self.blocks * _SCALE_ROWS, rows // _SCALE_ROWS
             shape, stride = ((_SCALE_ROWS, down), (_SCALE_DEPTH, self.blocks)), ((1, words), (0, _SCALE_ROWS))
-            found.append(_Box(down, words, 4, _SCALE_ROWS, 0, shape, stride))
+            found.append(Box(down, words, 4, _SCALE_ROWS, 0, shape, stride))
         return found
 
     @property
@@ -210,23 +157,32 @@ class TdmLoop:
 
     @property
     def crowded(self) -> bool:
-        """Whether a wave has no registers for the operands of a whole step beside its sums.
+        """Whether a step's operands and a wave's sums do not fit into the registers that the compiler handles well.
 
-        A workgroup of up to four waves has all registers of a SIMD for each, a larger one shares them.
+        Those are the 256 that instructions name by themselves (it uses all others up, too, and spills), or what the
+        waves of a SIMD leave each other.
         """
         (rows, columns), waves = self.wave_blocks, self.waves[0] * self.waves[1]
         operands = self.blocks * (rows * self.kinds[0].registers + columns * self.kinds[1].registers)
-        return 8 * rows * columns + operands > _REGISTERS // max(1, waves // _SIMDS)
+        return 8 * rows * columns + operands > min(_NAMED, _REGISTERS // max(1, waves // _SIMDS))
 
     @property
     def pipeline(self) -> fx.Pipeline:
-        """How steps overlap: transfers are `buffers` - 1 ahead."""
-        return fx.Pipeline(self.steps, ahead=self.buffers - 1, unroll=self.buffers)
+        """How steps overlap: transfers are `buffers` - 1 ahead, what is asked for into L2 `prefetched` more."""
+        return fx.Pipeline(self.steps, ahead=self.buffers - 1 + self.prefetched, unroll=self.buffers)
 
-    def tiled_mmas(self) -> tuple[fx.TiledMma, fx.TiledMma, fx.TiledMma]:
+    def scales_paired(self, which: int) -> bool:
+        """Whether each half of a wave has the words of scales of other rows, of A (0) or B (1).
+
+        The instruction takes those of either half. So one read does for two blocks of 16 rows, if there are two.
+        """
+        return self.wave_blocks[which] % 2 == 0
+
+    def tiled_mmas(self) -> tuple[Callable[[int, int], fx.TiledMma], fx.TiledMma, fx.TiledMma]:
         """The matrix instruction over all waves, and what A and B are divided among the lanes by.
 
-        Waves take turns in blocks of 16 rows and of 16 columns; B is the instruction's rows.
+        The first is a function of the halves of the wave whose scales are those of A, and of B. Waves take turns in
+        blocks of 16 rows and of 16 columns; B is the instruction's rows.
         """
         along_m, along_n = self.waves
         grid = fx.make_layout((along_n, along_m, 1), (1, along_n, 0))
@@ -239,11 +195,15 @@ class TdmLoop:
         a, b = self.kinds
         if not self.scaled:
             tiled = of(fx.rocdl.WMMA(16, 16, self.depth, getattr(fx, a.element)), a)
-            return tiled, tiled, tiled
-        scaled = fx.rocdl.cdna5.WMMAScale(16, 16, self.depth, getattr(fx, b.element), getattr(fx, a.element))
-        tiled = fx.make_tiled_mma(fx.make_mma_atom(scaled), grid)
+            return lambda *_: tiled, tiled, tiled
+
+        def scaled(of_a: int, of_b: int) -> fx.TiledMma:
+            types = getattr(fx, b.element), getattr(fx, a.element)
+            operation = fx.rocdl.cdna5.WMMAScale(16, 16, self.depth, *types, opsel_a=of_b, opsel_b=of_a)
+            return fx.make_tiled_mma(fx.make_mma_atom(operation), grid)
+
         carriers = [of(fx.rocdl.WMMA(16, 16, one.depth, getattr(fx, one.unit)), one) for one in (a, b)]
-        return tiled, carriers[0], carriers[1]
+        return scaled, carriers[0], carriers[1]
 
 
 def tdm_loop(
@@ -253,7 +213,6 @@ def tdm_loop(
     thread: fx.Int32,
     looped: fx.Int32,
     first_step: fx.Numeric | int = 0,
-    all_steps: int | None = None,
 ) -> dict[tuple[int, int], fx.Vector]:
     """The sums of a wave; `tiled_loop` says which a lane has.
 
@@ -264,14 +223,10 @@ def tdm_loop(
         thread: index in the workgroup.
         looped: `loop.pipeline.looped` as a run-time value.
         first_step: of K, for this workgroup.
-        all_steps: of K, where those of the loop are a part of it.
     """
     tiled, *carriers = loop.tiled_mmas()
-    mine, buffers, boxes = tiled.get_slice(thread), loop.buffers, loop.boxes
+    mine, buffers, boxes = tiled(0, 0).get_slice(thread), loop.buffers, loop.boxes
     (tile_m, tile_n, _), (rows, columns) = loop.tile, loop.wave_blocks
-    mover, waves = fx.rocdl.tdm_ops, loop.waves[0] * loop.waves[1]
-    all_steps = loop.steps if all_steps is None else all_steps
-    masks, wave = _masks(loop), fx.rocdl.wave_id()
 
     sums = mine.make_fragment_C(_shape_only(lds, fx.Float32, (tile_n, tile_m), (1, tile_n)))
     sums.fill(0)
@@ -294,67 +249,38 @@ def tdm_loop(
             held = [[make(shape) for _ in range(loop.blocks)] for _ in range(count)]
             ways.append((atom, read, read.partition_S(staged), held))
         else:
-            parts = (mine.partition_A if of_b else mine.partition_B)(staged)
-            words.append(
-                (parts, [[fx.make_rmem_tensor(1, fx.Int32) for _ in range(loop.blocks)] for _ in range(count)])
-            )
+            parts, rows_of = (mine.partition_A if of_b else mine.partition_B)(staged), 1 + loop.scales_paired(which % 2)
+            held = [[fx.make_rmem_tensor(1, fx.Int32) for _ in range(loop.blocks)] for _ in range(count // rows_of)]
+            words.append((parts, rows_of, held))
 
-    # Descriptors go along with the loop: from step to step only two addresses change, in place, and no bound, for K
-    # ends with a step. Written anew each time they would take five times as many scalar instructions.
-    groups, moving, outers = [], [], []
-    for which, (box, operand) in enumerate(zip(boxes, operands, strict=True)):
-        shared = not loop.specialized and box.shared_by(waves)
-        alone = fx.Int32(1)
-        if fx.const_expr(not shared and waves > 1):
-            alone = (wave == which % waves).select(fx.Int32(1), fx.Int32(0))
-        outers.append(operand.first_row // box.down)
-        element: Any = getattr(fx, loop.kinds[which].unit) if which < 2 else fx.Int32
-        base = fx.recast_iter(element, start_of(operand.pointer)) + fx.Int32(first_step) * box.inner
-        descriptor = mover.make_tensor_descriptor_2d(
-            base, starts[which], (outers[which], 0), (cdiv(operand.rows, box.down), box.inner), (operand.apart, 1),
-            (box.outer, box.inner), elem_bytes=box.size, pad_interval=box.inner if box.pad else 0, pad_amount=box.pad,
-            num_warps=waves if shared else 1, pred=alone, workgroup_mask=masks[which % 2], wave=wave,
-        )  # fmt: skip
-        groups.append(descriptor.dgroup1)
-        moving.append(fx.make_rmem_tensor(4, fx.Int32))
-        moving[-1].store(fx.Vector(descriptor.dgroup0))
-
-    def ask(now: Any) -> None:
-        first = fx.Int32(now.index(buffers - 1)) + first_step
-        for which, (box, operand) in enumerate(zip(boxes, operands, strict=True)):
-            words = moving[which].load()
-            mover.tensor_load_2d(mover.TDMDescriptor2D(words.ir_value(), groups[which]))
-            buffer = now.buffer(buffers - 1, buffers)
-            further = ((buffer + 1) % buffers - buffer) * box.units * box.size
-            pair = fx.Vector.from_elements([words[2], words[3]], fx.Int32).bitcast(fx.Int64)
-            address = fx.Vector.from_elements([pair[0] + box.inner * box.size], fx.Int64).bitcast(fx.Int32)
-            moving[which].store(fx.Vector.from_elements([words[0], words[1] + further, address[0], address[1]]))
-            if fx.const_expr(loop.prefetched > 0 and which < 2):
-                # Where a step begins is a scalar, so that what differs between lanes is computed once.
-                later = fx.min(first + loop.prefetched, all_steps - 1)
-                element: Any = getattr(fx, loop.kinds[which].unit)
-                base = fx.recast_iter(element, start_of(operand.pointer)) + later * box.inner
-                mover.l2_prefetch_tile(
-                    base, (outers[which], 0), (box.outer, box.inner), (operand.apart, 1), box.size,
-                    block_threads=loop.threads,
-                )  # fmt: skip
+    elements: list[Any] = [getattr(fx, one.unit) for one in loop.kinds]
+    transfers = Transfers(
+        boxes, operands, [*elements, fx.Int32, fx.Int32][: len(boxes)], starts, _masks(loop) * (len(boxes) // 2),
+        buffers=buffers, waves=loop.waves[0] * loop.waves[1], specialized=loop.specialized, first_step=first_step,
+    )  # fmt: skip
+    lines = Lines(
+        boxes[:2], operands[:2], elements, thread=thread, threads=loop.threads, first_step=first_step + loop.prefetched
+    )
 
     def step(now: Any) -> None:
         if fx.const_expr(now.has(0)):
-            mover.tensor_wait(len(boxes) * sum(now.has(later) for later in range(1, buffers - 1)))
+            fx.rocdl.tdm_ops.tensor_wait(transfers.count * sum(now.has(later) for later in range(1, buffers - 1)))
             _meet(loop)
         if fx.const_expr(now.has(buffers - 1)):
-            ask(now)
+            transfers.ask(now.buffer(buffers - 1, buffers))
+            if fx.const_expr(loop.prefetched > 0 and now.has(buffers - 1 + loop.prefetched)):
+                lines.ask()
         if fx.const_expr(now.has(0)):
             multiply(now.buffer(0, buffers))
 
     def multiply(buffer: int) -> None:
         word_atom = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Int32)
-        for parts, held in words:
+        for parts, rows_of, held in words:
             for block in range(loop.blocks):
                 each = fx.logical_divide(parts[0, None, block, buffer], fx.make_layout(1, 1))
                 for number, one in enumerate(held):
-                    fx.copy(word_atom, each[None, number], one[block])
+                    at = rows_of * number + thread % _WAVE // 16 if rows_of > 1 else number
+                    fx.copy(word_atom, each[None, at], one[block])
 
         def read_block(block: int) -> None:
             for atom, read, source, held in ways:
@@ -372,9 +298,11 @@ def tdm_loop(
                     total = fx.coalesce(sums[None, n, m])
                     a, b = fx.coalesce(ways[0][3][m][block]), fx.coalesce(ways[1][3][n][block])
                     if fx.const_expr(loop.scaled):
-                        fx.gemm(tiled, total, [b, words[1][1][n][block]], [a, words[0][1][m][block]], total)
+                        (of_a, a_words), (of_b, b_words) = (one[1:] for one in words)
+                        scaled = tiled(m % of_a, n % of_b)
+                        fx.gemm(scaled, total, [b, b_words[n // of_b][block]], [a, a_words[m // of_a][block]], total)
                     else:
-                        fx.gemm(tiled, total, b, a, total)
+                        fx.gemm(tiled(0, 0), total, b, a, total)
             if fx.const_expr(loop.crowded):
                 fx.rocdl.sched_barrier(0)  # else reads of all blocks come first, for which registers do not suffice
 

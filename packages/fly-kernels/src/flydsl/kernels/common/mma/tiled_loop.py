@@ -37,7 +37,7 @@ from typing import Any
 
 from ..language import fx
 from .column_views import ColumnViews
-from .instructions import PACK_BYTES, unpack_int4
+from .instructions import PACK_BYTES, PAIR_BYTES, unpack_int4
 from .lds_ways import Access, DirectWay, Way, issue_all, load_step
 from .loop_plan import TiledLoop
 from .mx_staging import MxDirectWay, MxWay
@@ -86,6 +86,21 @@ class LoopOperands:
         sums = mine.make_fragment_C(fx.make_view(fx.get_iter(b), fx.make_layout((tile_n, tile_m), (1, tile_n))))
         sums.fill(0)
         return LoopOperands(tiled, mine, carriers, (tiles_a, tiles_b), fragments, sums)
+
+    def multiply(self, loop: TiledLoop, m: int, n: int, part: int, block: int) -> None:
+        """One matrix instruction of waves of 32 lanes: a part of the packs of K's block, of a row and a column block.
+
+        A pack has `loop.halves * loop.atom.calls` parts; of pairs of int4 only the instruction knows that they are.
+        """
+        along_k = loop.along_k(block, part if loop.halves == 2 else None)
+        one, (fragment_a, fragment_b) = fx.coalesce(self.sums[None, n, m]), self.fragments
+        b, a = (fx.coalesce(which[None, at, along_k]) for which, at in ((fragment_b, n), (fragment_a, m)))
+        if not loop.atom.pairs:
+            fx.gemm(self.tiled, one, b, a, one)
+            return
+        b, a = (fx.logical_divide(which, fx.make_layout(PAIR_BYTES, 1)) for which in (b, a))
+        at = part if loop.atom.calls > 1 else 0
+        fx.gemm(fx.make_mma_atom(loop.atom.pair_operation()), one, b[None, at], a[None, at], one)
 
     def results(self, loop: TiledLoop) -> dict[tuple[int, int], Any]:
         """What `tiled_loop` returns."""
@@ -141,6 +156,9 @@ def tiled_loop(
         if fx.const_expr(scaling is not None):
             scaling.multiply(tiled, sums, fragment_b, fragment_a, now, group)
             return
+        if fx.const_expr(loop.atom.pairs):
+            _by_parts(loop, given, range(loop.wave_blocks[1]), group)
+            return
         if fx.const_expr(loop.packed):
             _unpack(loop, loaded_b, fragment_b, group)
         one = (None, None, loop.along_k(group))
@@ -173,7 +191,7 @@ def tiled_loop(
             way_of_b = UniformSteps(b_from_memory, load_b, tiles_b, targets_b[0])
 
             def ordered_step(now: Any) -> None:
-                _ordered_step(loop, now, way_of_a, way_of_b, multiply_column)
+                _ordered_step(loop, given, now, way_of_a, way_of_b, multiply_column)
 
             loop.pipeline.run(ordered_step, looped)
             return given.results(loop)
@@ -289,7 +307,12 @@ def tiled_loop(
 
 
 def _ordered_step(
-    loop: TiledLoop, now: Any, of_a: UniformSteps, of_b: UniformSteps, multiply_column: Callable[..., None]
+    loop: TiledLoop,
+    given: LoopOperands,
+    now: Any,
+    of_a: UniformSteps,
+    of_b: UniformSteps,
+    multiply_column: Callable[..., None],
 ) -> None:
     """A step whose operands go straight to the fragments of waves of 32 lanes, in the order in which it is traced.
 
@@ -297,6 +320,9 @@ def _ordered_step(
     last one, of this step. What the first products of a block want comes last, so that one wait does for all of it.
     """
     (rows, columns), last = loop.wave_blocks, loop.groups - 1
+    parts = loop.halves * loop.atom.calls
+    # Two products in a row that add to the same sums wait for each other: those of all columns go between them.
+    together = columns if rows == 1 and parts > 1 else 1
 
     def loads_of(block: int, ahead: int) -> list[Access]:
         order = [(of_b, n, loop.halves) for n in range(columns - 1, -1, -1)]
@@ -314,13 +340,27 @@ def _ordered_step(
         return
     for group in fx.range_constexpr(loop.groups):
         loads = loads_of((group - 1) % loop.groups, min(group, 1)) if group == 0 or now.has(1) else []
-        for n in fx.range_constexpr(columns):
-            due = loads[len(loads) * n // columns : len(loads) * (n + 1) // columns]
+        for first in range(0, columns, together):
+            those = range(first, min(first + together, columns))
+            due = loads[len(loads) * first // columns : len(loads) * those.stop // columns]
             issue_all(due)
-            multiply_column(now, n, group, 0)
+            if fx.const_expr(together > 1 or loop.atom.pairs):
+                _by_parts(loop, given, those, group)
+            else:
+                multiply_column(now, first, group, 0)
             if fx.const_expr(loop.scheduled):
-                fx.rocdl.interleave(mfma=rows * loop.halves, vmem_read=sum(one.count for one in due)).apply()
+                products, lead = rows * parts * len(those), int(together > 1)
+                order = fx.rocdl.Schedule((("mfma", lead),) if lead else ())
+                (order + fx.rocdl.interleave(mfma=products - lead, vmem_read=sum(one.count for one in due))).apply()
                 _fence()
+
+
+def _by_parts(loop: TiledLoop, given: LoopOperands, columns: range, block: int) -> None:
+    """Products of some columns of a wave: the first part of all packs, then the second."""
+    for part in range(loop.halves * loop.atom.calls):
+        for n in columns:
+            for m in range(loop.wave_blocks[0]):
+                given.multiply(loop, m, n, part, block)
 
 
 def _early(loop: TiledLoop, accesses: list[Access]) -> list[Access]:
