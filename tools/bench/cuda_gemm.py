@@ -114,7 +114,7 @@ def default_name(dtype: str, m: int, n: int, k: int) -> str:
 
     Raises KeyError where CONFIGURATIONS has it not.
     """
-    from flydsl.kernels.gemm.hopper_gemm import HopperConfig, default_hopper_config
+    from flydsl.kernels.gemm.hopper_config import HopperConfig, default_hopper_config
 
     wanted = default_hopper_config(m, n, k_bytes=k * _bytes(dtype))
     for name, values in CONFIGURATIONS.items():
@@ -128,7 +128,8 @@ def _compile(what: tuple[str, Path]) -> None:
     import torch
 
     from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-    from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm
+    from flydsl.kernels.gemm.hopper_config import HopperConfig
+    from flydsl.kernels.gemm.hopper_gemm import compile_hopper_gemm
 
     types = {
         "bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn, "int8": torch.int8,

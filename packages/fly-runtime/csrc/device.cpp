@@ -99,8 +99,10 @@ const Device &Devices::current() const {
   return all[static_cast<size_t>(index)];
 }
 
+const Devices *chosen_devices() { return chosen.load(std::memory_order_acquire); }
+
 const Devices &devices() {
-  if (const Devices *ready = chosen.load(std::memory_order_acquire))
+  if (const Devices *ready = chosen_devices())
     return *ready;
   std::vector<Attempt> attempts;
   const Devices *found = find_devices(attempts);

@@ -55,6 +55,9 @@ private:
 // once; a failed search is repeated at the next call, so that a corrected setting takes effect.
 const Devices &devices();
 
+// The same when the choice was made already, else null: nothing is searched.
+const Devices *chosen_devices();
+
 // The same, but null when there is no device, with the places searched in `attempts`.
 const Devices *find_devices(std::vector<Attempt> &attempts);
 

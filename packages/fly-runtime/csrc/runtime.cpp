@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rest of the C interface: errors, devices, memory.
+#include "ahead.h"
 #include "artifact_state.h"
 #include "error.h"
 #include "json_value.h"
@@ -122,6 +123,12 @@ int32_t flydsl_load_module(const FlyArtifact *artifact, int32_t device, void **m
       *module = loaded.module;
   });
 }
+
+int32_t flydsl_load_ahead(const FlyArtifact *artifact) {
+  return guarded([&] { load_ahead(artifact); });
+}
+
+void flydsl_finish_loading(void) { finish_loading(); }
 
 int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_t kernel, int64_t threads,
                                  int64_t shared_bytes, int32_t *blocks) {

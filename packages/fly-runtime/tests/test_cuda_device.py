@@ -306,6 +306,98 @@ print(len(launches()), cuda.fake_capture_mode())
     ]
 
 
+AHEAD = """
+import time
+runtime.set_current_device(0)
+library = _library.load()
+"""
+NOTHING = "load on 0 in mode 2: .version 7.0"
+
+
+def test_loading_ahead(run: Run) -> None:
+    """Python goes on while a thread loads; the call waits for that, and loads nothing itself."""
+    code = f"""{AHEAD}
+started = time.monotonic()
+runtime.load_artifact(os.environ["ARTIFACT"]).load_ahead()
+print(time.monotonic() - started < 0.4, cuda.log())
+f(on(CUDA), on(CUDA), 1)
+print(time.monotonic() - started >= 0.5, *cuda.log(), sep="\\n")
+"""
+    loaded = "load on 0 in mode 2: object:sm_90a"
+    assert run(code, FAKE_LOAD_MILLISECONDS=500).splitlines() == [
+        "True ['retain 0']", "True", "retain 0", loaded, LAUNCH,
+    ]  # fmt: skip
+
+
+def test_the_driver_s_compiler_is_loaded_once(run: Run) -> None:
+    code = f"""{AHEAD}
+runtime.load_driver_compiler()
+runtime.load_driver_compiler()
+library.flydsl_finish_loading()
+print(*cuda.log(), sep="\\n")
+"""
+    lines = run(code).splitlines()
+    assert lines[:2] == ["retain 0", NOTHING]
+    assert sum(".version" in line for line in lines) == 1
+
+
+def test_nothing_is_loaded_ahead_without_a_context(run: Run) -> None:
+    """Neither before a device is used, nor in a thread that has none: making one takes a part of the GPU's memory."""
+    code = """
+library = _library.load()
+def ahead():
+    runtime.load_artifact(os.environ["ARTIFACT"]).load_ahead()
+    runtime.load_driver_compiler()
+    library.flydsl_finish_loading()
+ahead()
+runtime.set_current_device(0)
+thread = threading.Thread(target=ahead)
+thread.start()
+thread.join()
+print(cuda.log())
+"""
+    assert run(code) == "['retain 0']\n"
+
+
+def test_what_fails_ahead_is_the_call_s(run: Run) -> None:
+    """One failure is mended by the call; one that comes again is raised by it."""
+    code = f"""{AHEAD}
+def ahead():
+    cuda.fail_next("cuModuleLoadDataEx", 218)
+    runtime.load_artifact(os.environ["ARTIFACT"]).load_ahead()
+    library.flydsl_finish_loading()
+ahead()
+cuda.fail_next("cuModuleLoadDataEx", 218)
+failing(f, on(CUDA), on(CUDA), 1)
+ahead()
+f(on(CUDA), on(CUDA), 1)
+print(len(launches()))
+"""
+    first, *_, last = run(code).splitlines()
+    assert first.startswith("DeviceError, False: f: loading the sm_90a code object on device 0 (sm_90a): ")
+    assert last == "1"
+
+
+def test_the_process_ends_behind_what_is_loaded_ahead(run: Run) -> None:
+    """A driver that is at work while it is taken down crashes, so Python's end waits; a fork waits, too."""
+    code = f"""{AHEAD}
+import atexit
+def loaded():
+    print(len([line for line in cuda.log() if line.startswith("load")]), flush=True)
+atexit.register(loaded)  # runs behind what is registered later
+runtime.load_artifact(os.environ["ARTIFACT"]).load_ahead()
+time.sleep(0.1)
+child = os.fork()
+if child == 0:
+    f(on(CUDA), on(CUDA), 1)
+    os._exit(len([line for line in cuda.log() if line.startswith("load")]))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.environ["FAKE_LOAD_MILLISECONDS"] = "300"
+runtime.load_driver_compiler()
+"""
+    assert run(code, FAKE_LOAD_MILLISECONDS=500).splitlines() == ["1", "2"]
+
+
 def test_classes_of_failures(run: Run) -> None:
     code = """
 f(on(CUDA), on(CUDA), 1)

@@ -9,7 +9,8 @@ import torch
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.runtime import current_device
+from flydsl.call import jit_function
+from flydsl.runtime import Artifact, current_device
 
 BLOCK = 64
 
@@ -50,6 +51,20 @@ def test_less_than_the_tensor_leaves_the_rest():
     scale(x, y, 70, 3.0)
     assert torch.equal(y[:70], x[:70] * 3)
     assert torch.equal(y[70:], torch.full((30,), -1.0))
+
+
+def test_who_calls_has_the_driver_compile_ahead(monkeypatch):
+    """Who only compiles has not: it may never run."""
+    asked = []
+    monkeypatch.setattr(jit_function, "load_driver_compiler", lambda: asked.append("compiler"))
+    monkeypatch.setattr(Artifact, "load_ahead", lambda self: asked.append(self.note["name"]))
+    x, y = vectors(10)
+    flyc.compile.only(scale, x, y, 10, 1.0, shift=20)
+    assert not asked
+    scale(x, y, 10, 1.0, shift=21)
+    assert asked == ["compiler", "scale"]
+    flyc.compile(scale, x, y, 10, 1.0, shift=22)
+    assert asked == ["compiler", "scale"] * 2
 
 
 def test_compile_time_arguments_specialise():

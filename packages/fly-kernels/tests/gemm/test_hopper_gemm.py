@@ -9,7 +9,8 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.kernels as fk
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-from flydsl.kernels.gemm.hopper_gemm import HopperConfig, compile_hopper_gemm, default_hopper_config
+from flydsl.kernels.gemm.hopper_config import HopperConfig, default_hopper_config
+from flydsl.kernels.gemm.hopper_gemm import compile_hopper_gemm
 
 pytestmark = pytest.mark.once
 

@@ -5,8 +5,11 @@
  * functions and memory need one, and a function runs only where its module was loaded.
  * FAKE_CAPABILITIES lists its devices ("90,80" by default). It executes nothing but the vector
  * addition of examples/call_from_cpp.cpp. Compiled with -DNO_CLUSTERS it lacks what CUDA 11 lacks.
+ * Loading a module takes FAKE_LOAD_MILLISECONDS.
  */
 #include "recorder.h"
+
+#include <unistd.h>
 
 typedef int CUresult;
 
@@ -187,6 +190,9 @@ CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
 CUresult cuModuleLoadDataEx(Module **module, const void *image, unsigned options, int *names,
                             void **values) {
   const CUresult result = in_context("cuModuleLoadDataEx");
+  const char *milliseconds = getenv("FAKE_LOAD_MILLISECONDS");
+  if (milliseconds != NULL)
+    usleep(1000 * (useconds_t)atoi(milliseconds));
   note("load on %d in mode %d: %s", current == NULL ? -1 : current->device, capture_mode,
        (const char *)image);
   for (unsigned option = 0; option < options; ++option)

@@ -260,7 +260,7 @@ class _Compile:
         if isinstance(fn, BoundJitFunction):
             args = (fn.__self__, *args)
         values = jit.bind(args, kwargs)
-        call = jit.specialise(values)
+        call = jit.specialise(values, runs=run)
         compiled = jit.compiled_for(values)
         if compiled.artifact is None:
             return None

@@ -43,7 +43,7 @@ def {name}(_fly_jit{parameters}):
         if _fly_entry is not None:
             _fly_entry({names})
             return None
-    _fly_specialise(({names}))({names})
+    _fly_specialise(({names}), runs=True)({names})
 
 
 def _fly_key_of(_fly_jit, _fly_values):

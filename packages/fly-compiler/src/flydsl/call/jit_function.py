@@ -16,6 +16,7 @@ from flydsl.compile.target import settings
 from flydsl.compile.tracing import Receiver, Static
 from flydsl.expr.values.typing import Stream
 from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
+from flydsl.runtime import load_driver_compiler
 from flydsl.runtime.forks import new_lock, undivided
 from flydsl.trace.hints import effective_hints, has_ambient, hints_key, validated
 from flydsl.utils import env, log
@@ -238,15 +239,18 @@ class JitFunction(Typed[P, R]):
             known = self._hint_tokens[items] = hints_key(validated(effective_hints(self.compile_hints)))
         return known
 
-    def specialise(self, values: tuple[Any, ...]) -> Callable[..., None]:
-        """Return what runs the function for values like these, compiling it if need be; it takes all parameters."""
+    def specialise(self, values: tuple[Any, ...], *, runs: bool = False) -> Callable[..., None]:
+        """Return what runs the function for values like these, compiling it if need be; it takes all parameters.
+
+        Who `runs` it then has a CUDA driver compile while Python goes on.
+        """
         with undivided(), self._lock:
             self._check_watch()
             key = self.key_of(values)
             known = self._entries.get(key)
             if known is None:
                 with without_collections():
-                    known = self._entries[key] = self._compile(key, values)
+                    known = self._entries[key] = self._compile(key, values, runs)
             return known
 
     def compiled_for(self, values: tuple[Any, ...]) -> Compiled:
@@ -292,7 +296,7 @@ class JitFunction(Typed[P, R]):
         """Compile for example arguments, `flyc.compile(self, *args, **kwargs)`: a method of existing launchers."""
         return _compile_ahead[0](self, *args, **kwargs)
 
-    def _compile(self, key: Any, values: tuple[Any, ...]) -> Callable[..., None]:
+    def _compile(self, key: Any, values: tuple[Any, ...], runs: bool) -> Callable[..., None]:
         arguments: list[tuple[str, Any]] = []
         passed: list[tuple[int, Passed]] = []
         for index, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
@@ -314,10 +318,14 @@ class JitFunction(Typed[P, R]):
             hints=validated(effective_hints(self.compile_hints)),
             is_from_outside=outside,
         )
+        if runs:
+            load_driver_compiler()
         try:
             compiled = compile_request(request)
         finally:
             outside.forget()  # what keeps all alive that it found
+        if runs and compiled.artifact is not None:
+            compiled.artifact.load_ahead()
         for kernel in compiled.kernels:
             kernel.used_by(request)
         compiled.kernels = ()  # that of a method has its object

@@ -65,7 +65,9 @@ def test_what_else_is_assigned_costs_one_closer_look(monkeypatch):
     looks = []
     specialise = type(launch).specialise
     monkeypatch.setattr(
-        type(launch).__mro__[1], "specialise", lambda self, values: (looks.append(self), specialise(self, values))[1]
+        type(launch).__mro__[1],
+        "specialise",
+        lambda self, values, **how: (looks.append(self), specialise(self, values, **how))[1],
     )
     launch._renew_call()
     assert result() == 3.0

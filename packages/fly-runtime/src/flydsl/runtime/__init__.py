@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         LaunchError,
         OutOfMemoryError,
     )
-    from .hardware import Device, current_device, devices, set_current_device, synchronize
+    from .hardware import Device, current_device, devices, load_driver_compiler, set_current_device, synchronize
     from .note import read_note, seal_artifact
 
 __version__ = "0.1.0"
@@ -64,6 +64,7 @@ __all__ = [
     "is_seen_to_write",
     "library_path",
     "load_artifact",
+    "load_driver_compiler",
     "read_note",
     "register_compile_runtime_mapping",
     "register_device_runtime",
@@ -97,7 +98,7 @@ _HOME = {
         "LaunchError",
         "OutOfMemoryError",
     ),
-    "hardware": ("Device", "current_device", "devices", "set_current_device", "synchronize"),
+    "hardware": ("Device", "current_device", "devices", "load_driver_compiler", "set_current_device", "synchronize"),
     "note": ("read_note", "seal_artifact"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

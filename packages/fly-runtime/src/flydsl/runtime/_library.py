@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib.util
 import os
@@ -96,6 +97,7 @@ def _open() -> ctypes.CDLL:
     signatures: dict[str, tuple[Any, ...]] = {
         "flydsl_artifact_check": (ctypes.c_void_p,),
         "flydsl_load_module": (ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)),
+        "flydsl_load_ahead": (ctypes.c_void_p,),
         "flydsl_max_active_blocks": (
             ctypes.c_void_p,
             ctypes.c_uint32,
@@ -123,6 +125,7 @@ def _open() -> ctypes.CDLL:
     library.flydsl_set_output.restype = None
     library.flydsl_set_output(_write_output)
     _watch_calls(library)
+    library.flydsl_finish_loading.restype = None
     library.flydsl_last_error.restype = ctypes.c_char_p
     library.flydsl_last_error_launched.restype = ctypes.c_int32
     library.flydsl_last_error_argument.restype = ctypes.c_int32
@@ -141,6 +144,22 @@ def load() -> ctypes.CDLL:
             if _library is None:
                 _library = _open()
     return _library
+
+
+def begin_loading(artifact: int | None) -> None:
+    """Have an artifact loaded in a thread of the library's, or with None the driver's compiler.
+
+    Whoever needs the result does the same and is told what fails. The process ends only when those threads are through.
+    """
+    global _finishes
+    library = load()
+    if not _finishes:
+        _finishes = True
+        atexit.register(library.flydsl_finish_loading)
+    library.flydsl_load_ahead(artifact)
+
+
+_finishes = False
 
 
 def last_error() -> str:

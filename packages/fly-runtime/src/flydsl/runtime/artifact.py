@@ -45,14 +45,13 @@ class ArtifactFunction:
     expected and what came. After any of them the next call works.
     """
 
-    __slots__ = ("_arguments", "_call", "_plans", "_written", "name", "note")
+    __slots__ = ("_address", "_arguments", "_call", "_plans", "_written", "name", "note")
 
     def __init__(self, note: dict[str, Any], address: int) -> None:
         self.note = note
         self.name: str = note["name"]
         self._arguments: list[dict[str, Any]] = note["arguments"]
-        # The function needs no keep-alive: ctypes never closes the artifact's library.
-        self._call = _tvm_ffi().core.Function.__from_extern_c__(address)
+        self._address = address
         self._plans: dict[tuple[type, ...], _arguments.Plan] = {}
         entries = enumerate(self._arguments)
         self._written = tuple(index for index, one in entries if is_seen_to_write(one))
@@ -68,6 +67,15 @@ class ArtifactFunction:
             self._call(*passed)
         except Exception as error:
             raise _arguments.explain(self.name, self._arguments, args, error) from None
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked for `_call` at its first use alone: importing tvm-ffi takes as long as the driver takes to compile a
+        # small kernel, and the compiler has that begin before (`Artifact.load_ahead`).
+        if name != "_call":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        # The function needs no keep-alive: ctypes never closes the artifact's library.
+        self._call = _tvm_ffi().core.Function.__from_extern_c__(self._address)
+        return self._call
 
     def direct(self, args: tuple[Any, ...]) -> Callable[..., None] | None:
         """The native function, for a caller that counts tenths of a microsecond; None when arguments of these types
@@ -140,6 +148,14 @@ class Artifact:
         module = ctypes.c_void_p()
         _library.check(_library.load().flydsl_load_module(self._address, device, ctypes.byref(module)))
         return module.value or 0
+
+    def load_ahead(self) -> None:
+        """Begin to load the code object on the current CUDA device, in a thread of the library's: the driver compiles
+        PTX while Python goes on, and the first launch waits for the rest.
+
+        Nothing happens on other devices, and where the thread has no CUDA context. What fails is raised by the launch.
+        """
+        _library.begin_loading(self._address)
 
     def max_active_blocks(self, kernel: int, threads: int, shared_bytes: int = 0) -> int:
         """How many workgroups of a kernel (by its number in the note) a compute unit of the current device holds."""

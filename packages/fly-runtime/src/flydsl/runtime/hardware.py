@@ -130,6 +130,14 @@ def set_current_device(index: int) -> None:
     _library.check(_library.load().flydsl_set_device(index))
 
 
+def load_driver_compiler() -> None:
+    """Have the CUDA driver load its compiler in a thread of the runtime's, while ours is at work: once in a process.
+
+    Nothing happens on other devices, before the first use of a device, and where the thread has no CUDA context.
+    """
+    _library.begin_loading(None)
+
+
 def synchronize(stream: int | None = None) -> None:
     """Wait until a stream (an address; None is the default stream) has finished its work."""
     _library.check(_library.load().flydsl_synchronize(stream))

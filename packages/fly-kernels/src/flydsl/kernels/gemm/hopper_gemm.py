@@ -28,111 +28,23 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from flydsl.runtime.chips import CHIPS
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.arch import MULTIPROCESSORS
 from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from .arguments import check_count, expect_rows
+from .hopper_config import OUTPUTS, PLAIN, ROW_BYTES, ROWS, HopperConfig, default_hopper_config
 
-__all__ = ["HopperConfig", "compile_hopper_gemm", "default_hopper_config"]
+__all__ = ["compile_hopper_gemm"]
 
 WARPGROUP = 128
-ROWS = 64  # of a consumer
-ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 SWIZZLES = {128: (3, 4, 3), 64: (2, 4, 3), 32: (1, 4, 3)}  # of rows of so many bytes in shared memory
 SWIZZLE = SWIZZLES[ROW_BYTES]
 INPUTS = {"bf16": "BFloat16", "fp16": "Float16", "fp8": "Float8E4M3FN", "int8": "Int8"}
-OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
-_MOST_STAGES = 16
-_EVEN = 0.87  # of the multiprocessors busy, in the mean over all turns: about all
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
-SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
-_BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
-_PLAIN = Epilogue()
-
-
-@dataclass(frozen=True)
-class HopperConfig:
-    """How a product is cut up.
-
-    Attributes:
-        tile_n: columns of a tile: a multiple of 16 from 32 to 256.
-        stages: of the ring, 2 or more.
-        group_m: rows of tiles that are walked together.
-        store_n: columns that go through shared memory at once: a multiple of 16 and a divisor of `tile_n`. By default
-            64, or all where that is no divisor.
-        store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
-        rows: of A that a stage brings: 128, or 16, 32 or 64 for products of no more rows, of which one warpgroup
-            consumes.
-        splits: workgroups of a cluster that share the K of a tile, 1 to 8: for few tiles and a long K. The first adds
-            up the sums of all, in the order of K. Not with a residual.
-    """
-
-    tile_n: int = 256
-    stages: int = 4
-    group_m: int = 16
-    store_n: int | None = None
-    store_buffers: int = 2
-    rows: int = 128
-    splits: int = 1
-
-    @property
-    def consumers(self) -> int:
-        """Warpgroups that multiply."""
-        return 2 if self.rows > ROWS else 1
-
-    @property
-    def tile_m(self) -> int:
-        """Rows of a tile."""
-        return ROWS * self.consumers
-
-    @property
-    def stored_columns(self) -> int:
-        """Columns that go through shared memory at once."""
-        if self.store_n is not None:
-            return self.store_n
-        return self.tile_n if self.tile_n % 64 else 64
-
-    def shared_bytes(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> int:
-        """Shared memory of a workgroup, whose results have so many bytes."""
-        stages = self.stages * (self.tile_m + self.tile_n) * ROW_BYTES
-        vectors = self.consumers * 4 * sum(self.vectors(epilogue).values())
-        stored = self.store_buffers * self.tile_m * self.stored_columns * out_bytes
-        exchanged = 4 * self.tile_m * self.tile_n if self.splits > 1 else 0
-        return stages + stored + vectors + exchanged + _BARRIER_BYTES
-
-    def vectors(self, epilogue: Epilogue) -> dict[str, int]:
-        """The numbers that a consumer keeps of what an epilogue reads, by its name."""
-        scales = {"scale_a": ROWS, "scale_b": self.tile_n} if epilogue.scaled else {}
-        return scales | ({"bias": self.tile_n} if epilogue.bias else {})
-
-    def check(self, epilogue: Epilogue = _PLAIN, out_bytes: int = 2) -> None:
-        """Raise ValueError for what cannot be built, with the numbers."""
-        if self.tile_n not in range(32, 257, 16):
-            raise ValueError(f"tile_n is a multiple of 16 from 32 to 256, got {self.tile_n}")
-        if self.stored_columns not in range(16, 257, 16) or self.tile_n % self.stored_columns:
-            raise ValueError(f"store_n is a multiple of 16 and a divisor of tile_n = {self.tile_n}, got {self.store_n}")
-        if self.rows not in (16, 32, 64, 128):
-            raise ValueError(f"rows is 16, 32, 64 or 128, got {self.rows}")
-        if self.store_buffers not in (1, 2):
-            raise ValueError(f"store_buffers is 1 or 2, got {self.store_buffers}")
-        if self.splits not in range(1, 9):
-            raise ValueError(f"splits is 1 to 8, got {self.splits}")
-        if self.splits > 1 and epilogue.residual:
-            raise ValueError(f"there is no residual with splits = {self.splits}")
-        if self.stages < 2 or self.group_m < 1:
-            raise ValueError(f"stages is at least 2 and group_m at least 1, got {self.stages} and {self.group_m}")
-        taken = self.shared_bytes(epilogue, out_bytes)
-        if taken > SHARED_BYTES:
-            raise ValueError(
-                f"{self.stages} stages of {self.tile_m} + {self.tile_n} rows and {self.store_buffers} tiles of "
-                f"{self.stored_columns} columns to store take {taken} bytes of shared memory; there are {SHARED_BYTES}"
-            )
 
 
 def compile_hopper_gemm(
@@ -140,7 +52,7 @@ def compile_hopper_gemm(
     in_dtype: str,
     out_dtype: str = "bf16",
     config: HopperConfig | None = None,
-    epilogue: Epilogue = _PLAIN,
+    epilogue: Epilogue = PLAIN,
     multiprocessors: int = MULTIPROCESSORS,
 ) -> Callable[..., None]:
     """Build the launcher of a product; the page's top says what it computes.
@@ -525,80 +437,3 @@ def compile_hopper_gemm(
 
     launcher: Callable[..., None] = hopper_gemm_with
     return launcher
-
-
-def default_hopper_config(
-    m: int = 1 << 20,
-    n: int = 1 << 20,
-    *,
-    k_bytes: int = 0,
-    epilogue: Epilogue = _PLAIN,
-    out_dtype: str = "bf16",
-    multiprocessors: int = MULTIPROCESSORS,
-) -> HopperConfig:
-    """The configuration of a product of m rows and n columns, as measured on an H100 and an H200.
-
-    More than 64 rows: tiles of 256 columns, or of 128 or 64 where wider ones would leave a quarter of the
-    multiprocessors idle. Up to 64 rows, which take as long as it takes to read B: the widest that gives each
-    multiprocessor about as many. In each the most stages that there is room for; one of 256 columns gives one of four
-    for storing all of its columns at once.
-    Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
-    each.
-    """
-    rows = next((one for one in (16, 32, 64) if m <= one), 128)
-    fits = _Fits(rows, epilogue, getattr(fx, OUTPUTS[out_dtype]).width // 8)
-    turns = 0 if epilogue.residual else k_bytes // ROW_BYTES
-
-    def tiles(tile_n: int) -> int:
-        return -(-m // max(rows, ROWS)) * -(-n // tile_n)
-
-    def busy(tile_n: int) -> bool:
-        return 4 * tiles(tile_n) >= 3 * multiprocessors
-
-    # Clusters of four start late where they are many.
-    few = turns >= 128 and 2 * 4 * tiles(64) <= multiprocessors
-    if few and (found := fits.most_stages(64, splits=4)):
-        return found
-    if rows == 128:
-        width = next((one for one in (256, 128, 64) if busy(one)), 64)
-        at_once = width == 256 and not epilogue.bias  # for which there are no registers
-        if at_once and (found := fits.most_stages(256, all_columns=True)):
-            return found
-        splits = 2 if width == 64 and turns >= 64 and 2 * 2 * tiles(64) <= multiprocessors else 1
-        return next(found for one in (width, 128, 64) if (found := fits.most_stages(one, splits=splits)))
-
-    def share(tile_n: int) -> float:
-        """Of the multiprocessors, those that have something to do, as a mean over the turns."""
-        return tiles(tile_n) / (multiprocessors * -(-tiles(tile_n) // multiprocessors))
-
-    even = [one for one in range(256, 16, -16) if share(one) >= _EVEN]
-    if even:
-        width = max(even, key=lambda one: (round(20 * min(share(one), 0.95)), one))
-        return next(found for one in (width, 64, 32) if (found := fits.most_stages(one)))
-    if turns >= 64 and 2 * tiles(32) <= multiprocessors:
-        return next(found for one in (2, 1) if (found := fits.most_stages(32, splits=one)))
-    # One tile for each pair of multiprocessors, which share a way to the memory.
-    width = next((one for one in (128, 64) if 8 * tiles(one) >= 3 * multiprocessors), 32)
-    return next(found for one in (width, 32) if (found := fits.most_stages(one)))
-
-
-@dataclass(frozen=True)
-class _Fits:
-    """Configurations for what a stage brings of A, an epilogue and the bytes of a result."""
-
-    rows: int
-    epilogue: Epilogue
-    out_bytes: int
-
-    def most_stages(self, tile_n: int, *, splits: int = 1, all_columns: bool = False) -> HopperConfig | None:
-        """The configuration of the most stages that there is room for; None where there is none for 3 or 4."""
-        least = 3 if all_columns else 4
-        for buffers in (1,) if all_columns or tile_n % 64 else (2, 1):
-            for stages in range(_MOST_STAGES, least - 1, -1):
-                found = HopperConfig(
-                    tile_n, stages, store_n=tile_n if all_columns else None, store_buffers=buffers, rows=self.rows,
-                    splits=splits,
-                )  # fmt: skip
-                if found.shared_bytes(self.epilogue, self.out_bytes) <= SHARED_BYTES:
-                    return found
-        return None
