@@ -41,13 +41,19 @@ constexpr int kCudaJitErrorLogBytes = 6;
 // CUstreamCaptureMode.
 constexpr int kCudaCaptureRelaxed = 2;
 
-// CUlaunchAttribute, of which the runtime sets one kind.
-constexpr int kCudaLaunchCluster = 4; // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+// The first version of CUDA that captures programmatic launches into graphs, as cuDriverGetVersion
+// counts.
+constexpr int kCudaProgrammaticCapture = 12030;
+
+// CUlaunchAttribute, of which the runtime sets two kinds.
+constexpr int kCudaLaunchCluster = 4;      // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+constexpr int kCudaLaunchProgrammatic = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
 struct CudaLaunchAttribute {
   int id;
   char pad[4];
   union {
     unsigned cluster[3];
+    int allowed;
     char bytes[64];
   };
 };

@@ -68,6 +68,13 @@ Device read_cuda_device(const DeviceApi &api, int index) {
   return device;
 }
 
+bool has_programmatic_launches(const DeviceApi &api) {
+  int version = 0;
+  return api.cuda() && api.cuLaunchKernelEx && api.cuDriverGetVersion &&
+         api.cuDriverGetVersion.function(&version) == kSuccess &&
+         version >= kCudaProgrammaticCapture;
+}
+
 // The number of the calling thread's current device. A thread without a CUDA context has the first
 // one, as in CUDA's own runtime.
 int current_index(const DeviceApi &api) {
@@ -126,6 +133,7 @@ const Devices *find_devices(std::vector<Attempt> &attempts) {
   for (int index = 0; index < found.deviceCount; ++index)
     result->all.push_back(result->api->cuda() ? read_cuda_device(*result->api, index)
                                               : read_hip_device(*result->api, index));
+  result->programmaticLaunches = has_programmatic_launches(*result->api);
   // Never freed: artifacts use it until the process ends, after static destructors too.
   const Devices *ready = result.release();
   chosen.store(ready, std::memory_order_release);

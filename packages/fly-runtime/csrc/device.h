@@ -39,6 +39,8 @@ struct Devices {
   std::unique_ptr<DeviceApi> api;
   std::vector<Device> all;
   std::vector<Attempt> attempts; // how the library was found
+  // CUDA 12.3 and later: a kernel may begin while those before it end, in captured streams too.
+  bool programmaticLaunches = false;
 
   bool emulated() const { return api->emulated(); }
   const Device &current() const; // the calling thread's current device

@@ -6,6 +6,8 @@
 #include "artifact_state.h"
 #include "error.h"
 
+#include <array>
+
 namespace flydsl::runtime {
 
 thread_local RunningCall runningCall;
@@ -98,22 +100,33 @@ void check_cluster(const LaunchRequest &request, const int64_t *cluster, const D
   }
 }
 
-void launch_cluster(const DeviceApi &api, const LaunchRequest &request, FunctionHandle function,
-                    const int64_t *cluster, int64_t sharedBytes, void *stream, void **params) {
-  if (cluster[0] * cluster[1] * cluster[2] > kMaxPortableCluster)
-    api.call(api.cuFuncSetAttribute, function, kCudaFunctionNonPortableClusters, 1);
-  CudaLaunchAttribute attribute{};
-  attribute.id = kCudaLaunchCluster;
+// A launch with attributes: with a cluster, and of a kernel that waits itself for the launches
+// before it, which the driver may begin while they end.
+void launch_extended(const DeviceApi &api, const LaunchRequest &request, FunctionHandle function,
+                     const int64_t *cluster, bool programmatic, int64_t sharedBytes, void *stream,
+                     void **params) {
+  std::array<CudaLaunchAttribute, 2> attributes{};
   CudaLaunchConfig config{};
+  if (is_cluster(cluster)) {
+    if (cluster[0] * cluster[1] * cluster[2] > kMaxPortableCluster)
+      api.call(api.cuFuncSetAttribute, function, kCudaFunctionNonPortableClusters, 1);
+    CudaLaunchAttribute &attribute = attributes[config.attributeCount++];
+    attribute.id = kCudaLaunchCluster;
+    for (int axis = 0; axis < 3; ++axis)
+      attribute.cluster[axis] = static_cast<unsigned>(cluster[axis]);
+  }
+  if (programmatic) {
+    CudaLaunchAttribute &attribute = attributes[config.attributeCount++];
+    attribute.id = kCudaLaunchProgrammatic;
+    attribute.allowed = 1;
+  }
   for (int axis = 0; axis < 3; ++axis) {
-    attribute.cluster[axis] = static_cast<unsigned>(cluster[axis]);
     config.grid[axis] = static_cast<unsigned>(request.grid[axis]);
     config.block[axis] = static_cast<unsigned>(request.block[axis]);
   }
   config.sharedBytes = static_cast<unsigned>(sharedBytes);
   config.stream = stream;
-  config.attributes = &attribute;
-  config.attributeCount = 1;
+  config.attributes = attributes.data();
   api.call(api.cuLaunchKernelEx, static_cast<const CudaLaunchConfig *>(&config), function, params,
            static_cast<void **>(nullptr));
 }
@@ -134,14 +147,16 @@ void launch_on(const Devices &all, const Device &device, RunningCall &call, Arti
   const LoadedKernel &kernel = state.module_on(all, device).kernels[number];
   const int64_t sharedBytes = request.sharedBytes + kernel.dynamicBytes;
   // An AMD kernel says in its metadata what its cluster is.
-  const bool extended = is_cluster(cluster) && api.cuda();
+  const bool programmatic = request.kernel.waitsFirst && all.programmaticLaunches;
+  const bool extended = programmatic || (is_cluster(cluster) && api.cuda());
   if (call.memory != nullptr)
     call.memory->register_all();
   if (extended ? static_cast<bool>(api.cuLaunchKernelEx) : static_cast<bool>(api.launchKernel))
     call.launched = true;
   try {
     if (extended)
-      launch_cluster(api, request, kernel.function, cluster, sharedBytes, stream, params);
+      launch_extended(api, request, kernel.function, cluster, programmatic, sharedBytes, stream,
+                      params);
     else
       api.call(api.launchKernel, kernel.function, static_cast<unsigned>(grid[0]),
                static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2]),

@@ -221,7 +221,8 @@ Note read_note(const JsonValue &json) {
   const size_t kernels = reader.list("kernels").size();
   for (size_t index = 0; index < kernels; ++index) {
     const Reader kernel = reader.element("kernels", index);
-    note.kernels.push_back({kernel.text("name"), kernel.integer_or("lds_bytes", 0, 0)});
+    note.kernels.push_back({kernel.text("name"), kernel.integer_or("lds_bytes", 0, 0),
+                            kernel.boolean_or("griddepcontrol_wait", false)});
   }
   const size_t messages = reader.has("messages") ? reader.list("messages").size() : 0;
   for (size_t index = 0; index < messages; ++index)

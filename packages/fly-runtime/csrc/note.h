@@ -43,7 +43,8 @@ struct Argument {
 
 struct Kernel {
   std::string name;
-  int64_t ldsBytes = 0; // static
+  int64_t ldsBytes = 0;    // static
+  bool waitsFirst = false; // for the launches before it, ahead of any access: griddepcontrol.wait
 };
 
 struct Note {

@@ -260,6 +260,21 @@ print(*launches(), sep="\\n")
     ]
 
 
+def test_kernels_that_wait_by_themselves(run: Run) -> None:
+    """They are launched so that they may begin while the launches before them end, from CUDA 12.3 on."""
+    code = """
+f(on(CUDA), on(CUDA), 1)
+inside.request.grid[0] = inside.request.cluster[0] = 2
+f(on(CUDA), on(CUDA), 1)
+print(*(line for line in cuda.log() if line[:5] in ("launc", "progr")), sep="\\n")
+"""
+    kernels = [{"name": "f_kernel_0", "block": [64, 1, 1], "lds_bytes": 1024, "griddepcontrol_wait": True}]
+    in_cluster = LAUNCH.replace("grid 1", "grid 2").replace("cluster 1", "cluster 2")
+    assert run(code, kernels=kernels).splitlines() == ["programmatic 1", LAUNCH, "programmatic 1", in_cluster]
+    assert run(code, kernels=kernels, FAKE_DRIVER_VERSION="12020").splitlines() == [LAUNCH, in_cluster]
+    assert run(code).splitlines() == [LAUNCH, in_cluster]
+
+
 def test_a_driver_without_clusters(run: Run, doubles: Path) -> None:
     build.fake_cuda(doubles / "libcuda_11.so", "-DNO_CLUSTERS")
     code = """

@@ -239,3 +239,51 @@ def test_too_much_static_shared_memory():
 def test_hints_that_there_are_for_amd_only(hints, said):
     with pytest.raises(ValueError, match=f"compile backend 'cuda' does not have the hint {said}"):
         flyc.get_backend().stages(hints=hints, opt_level=2, debug_info=True)
+
+
+def test_a_kernel_that_waits_for_the_launches_before_it():
+    def body(x):
+        fx.nvgpu.griddepcontrol_wait()
+        fx.nvgpu.griddepcontrol_launch_dependents()
+        at = fx.thread_idx.x
+        if at < 7:
+            x[at] = x[at] + 1.0
+
+    note, ptx = compiled(of(body), X)
+    assert note["kernels"][0]["griddepcontrol_wait"] is True
+    wait, launch, load = (ptx.index(one) for one in ("griddepcontrol.wait;", "griddepcontrol.launch", "ld.global"))
+    assert wait < launch < load
+
+
+def test_the_gpu_waits_for_kernels_that_do_not():
+    note, _ = compiled(of(lambda x: fx.nvgpu.griddepcontrol_launch_dependents()), X)
+    assert "griddepcontrol_wait" not in note["kernels"][0]
+
+
+def _reads_first(x):
+    value = x[fx.thread_idx.x]
+    fx.nvgpu.griddepcontrol_wait()
+    x[fx.thread_idx.x] = value + 1.0
+
+
+def _writes_first(x):
+    x[fx.thread_idx.x] = 1.0
+    fx.nvgpu.griddepcontrol_wait()
+
+
+def _some_threads_alone(x):
+    if fx.thread_idx.x < 7:
+        fx.nvgpu.griddepcontrol_wait()
+    x[fx.thread_idx.x] = 1.0
+
+
+@pytest.mark.parametrize("body", [_reads_first, _writes_first, _some_threads_alone])
+def test_a_kernel_that_waits_too_late_is_refused(body):
+    with pytest.raises(DSLCompileError, match=r"calls fx\.nvgpu\.griddepcontrol_wait\(\) behind an access"):
+        compiled(of(body), X)
+
+
+def test_amd_gpus_have_no_such_wait(monkeypatch):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx942")
+    with pytest.raises(ValueError, match=r"fx\.nvgpu\.griddepcontrol_wait needs sm_90a"):
+        of(lambda x: fx.nvgpu.griddepcontrol_wait())(X)

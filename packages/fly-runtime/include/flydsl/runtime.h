@@ -141,10 +141,10 @@ FLYDSL_API int32_t flydsl_artifact_check(const FlyArtifact *artifact);
 FLYDSL_API int32_t flydsl_load_module(const FlyArtifact *artifact, int32_t device, void **module);
 
 /* Begins, in a thread of the library's, to load the artifact's code object on the calling thread's
- * current CUDA device, where the driver compiles PTX: the first launch waits for less. With NULL the
- * driver loads its compiler, once in a process. Nothing happens where no device library has been
- * used yet, where the thread has no CUDA context, and on devices of other vendors. What fails in
- * the thread is not reported: the launch does it again, and is. */
+ * current CUDA device, where the driver compiles PTX: the first launch waits for less. With NULL
+ * the driver loads its compiler, once in a process. Nothing happens where no device library has
+ * been used yet, where the thread has no CUDA context, and on devices of other vendors. What fails
+ * in the thread is not reported: the launch does it again, and is. */
 FLYDSL_API int32_t flydsl_load_ahead(const FlyArtifact *artifact);
 
 /* Waits for those threads. The process must not end while one of them is in the driver. */

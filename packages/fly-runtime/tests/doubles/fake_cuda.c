@@ -76,7 +76,8 @@ CUresult cuInit(unsigned flags) {
 }
 
 CUresult cuDriverGetVersion(int *version) {
-  *version = 13000;
+  const char *wanted = getenv("FAKE_DRIVER_VERSION");
+  *version = wanted == NULL ? 13000 : atoi(wanted);
   return outcome("cuDriverGetVersion");
 }
 
@@ -290,9 +291,15 @@ typedef struct {
 CUresult cuLaunchKernelEx(const Config *config, Function *function, void **params, void **extra) {
   (void)extra;
   unsigned cluster[] = {1, 1, 1};
-  for (unsigned number = 0; number < config->count; ++number)
-    if (config->attributes[number].id == 4)
-      memcpy(cluster, config->attributes[number].value, sizeof cluster);
+  for (unsigned number = 0; number < config->count; ++number) {
+    const Attribute *attribute = &config->attributes[number];
+    if (attribute->id == 4)
+      memcpy(cluster, attribute->value, sizeof cluster);
+    else if (attribute->id == 6)
+      note("programmatic %u", attribute->value[0]);
+    else
+      return INVALID_VALUE;
+  }
   return run("cuLaunchKernelEx", function, config->grid, config->block, cluster, config->shared,
              config->stream, params);
 }

@@ -5,6 +5,7 @@ Everything here is refused, with the line, when the kernel is compiled for anoth
 """
 
 from .clusters import cluster_barrier, cluster_load, cluster_rank
+from .grids import griddepcontrol_launch_dependents, griddepcontrol_wait
 from .intrinsics import ballot, exp2_approx, log2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
 from .matrix import WGMMA, warpgroup_commit, warpgroup_fence, warpgroup_wait
 from .mbarriers import Mbarriers, fence_mbarrier_init
@@ -33,6 +34,8 @@ __all__ = [
     "exp2_approx",
     "fence_async_shared",
     "fence_mbarrier_init",
+    "griddepcontrol_launch_dependents",
+    "griddepcontrol_wait",
     "log2_approx",
     "make_tensor_map",
     "named_arrive",

@@ -35,15 +35,20 @@ class _Lazy:
         return getattr(self._module, attribute)
 
 
+# What an import makes stays, but collections that it sets off walk over what torch has made: 16 ms of a first call.
 def _compiler() -> ModuleType:
-    import flydsl.compiler
+    from flydsl.call.collector import without_collections
 
+    with without_collections():
+        import flydsl.compiler
     return flydsl.compiler
 
 
 def _expr() -> ModuleType:
-    import flydsl.expr
+    from flydsl.call.collector import without_collections
 
+    with without_collections():
+        import flydsl.expr
     return flydsl.expr
 
 

@@ -52,6 +52,9 @@ class RowThread:
     """
 
     def __init__(self, plan: RowPlan) -> None:
+        if architecture().nvidia:  # for nothing of another launch is used before
+            fx.nvgpu.griddepcontrol_wait()
+            fx.nvgpu.griddepcontrol_launch_dependents()
         thread, block = fx.thread_idx.x, fx.block_idx.x
         self.plan = plan
         if plan.rows == 1:

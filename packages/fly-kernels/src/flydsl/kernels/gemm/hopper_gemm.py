@@ -108,6 +108,8 @@ def compile_hopper_gemm(
         n: fx.Int32,
         k: fx.Int32,
     ) -> None:
+        # Without letting the next launch begin: few workgroups would share what is left of the GPU unevenly.
+        fx.nvgpu.griddepcontrol_wait()
         shared = fx.SharedAllocator(1024, static=False)
 
         def stack(rows: int, columns: int, count: int, dtype: Any, parts: tuple[int, int, int] = SWIZZLE) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -44,10 +45,11 @@ class CudaBackend(DialectBackend):
         return super().supports_target(target) and target.arch in CHIPS
 
     def device_code(self, lowered: ir.Module, *, hints: Mapping[str, Any]) -> list[DeviceCode]:
-        """Return what a lowered program's PTX says of its kernels: static shared memory. Registers are the driver's.
+        """Return what a lowered program's PTX says of its kernels: static shared memory, and whether they wait by
+        themselves for the launches before them. Registers are the driver's.
 
         Raises:
-            DSLCompileError: a kernel has more static shared memory than PTX may.
+            DSLCompileError: a kernel has more static shared memory than PTX may, or waits too late.
         """
         from flydsl._mlir._mlir_libs import _fly_emit
 
@@ -60,7 +62,8 @@ class CudaBackend(DialectBackend):
                         f"{one.arch} may have {STATIC_SHARED_BYTES}; use dynamic shared memory (launch(smem=...)) for "
                         "the rest"
                     )
-            found.append(DeviceCode(one.arch, {kernel.name: {"lds_bytes": kernel.lds_bytes} for kernel in one.kernels}))
+            ptx = one.data.decode(errors="replace")
+            found.append(DeviceCode(one.arch, {kernel.name: _facts(kernel, ptx) for kernel in one.kernels}))
         return found
 
     def emit_texts(self, module: ir.Operation, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
@@ -71,3 +74,34 @@ class CudaBackend(DialectBackend):
             module, chip=self.target.arch, opt_level=opt_level, fast_math=bool(hints.get("fast_fp_math"))
         )
         return DeviceTexts(str(llvm_ir), str(ptx))
+
+
+_WAIT = "griddepcontrol.wait;"
+# What may stand ahead of it: of accesses to memory, those to parameters.
+_ACCESS = re.compile(
+    r"^\s*(?:ld(?!\.param)|st|atom|red|cp|prefetch|wgmma|ldmatrix|stmatrix|multimem|call)\b", re.MULTILINE
+)
+_BRANCH = re.compile(r"^\s*(?:@!?%\w+\s|bra\b|\$L__BB)", re.MULTILINE)
+
+
+def _facts(kernel: Any, ptx: str) -> dict[str, Any]:
+    """The entry of a kernel in the note.
+
+    Raises:
+        DSLCompileError: it waits for the launches before it, which it may run beside, behind an access or a branch.
+    """
+    facts: dict[str, Any] = {"lds_bytes": kernel.lds_bytes}
+    if _WAIT not in ptx:
+        return facts
+    body = ptx[ptx.index(f".entry {kernel.name}(") :].partition("\n}")[0].partition("\n{")[2]
+    before, wait, _ = body.partition(_WAIT)
+    if not wait:
+        return facts
+    early = _ACCESS.search(before) or _BRANCH.search(before)
+    if early is not None:
+        line = before[early.start() :].strip().partition("\n")[0]
+        raise DSLCompileError(
+            f"kernel {kernel.name} calls fx.nvgpu.griddepcontrol_wait() behind an access to memory or a branch "
+            f"('{line}'), but may run beside the launches before it until then; call it first"
+        )
+    return {**facts, "griddepcontrol_wait": True}
