@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CodegenPasses.h"
 
+#include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/PassInfo.h"
 #include "llvm/PassRegistry.h"
@@ -40,6 +41,10 @@ void insertPasses(TargetMachine &machine, PassManagerBase &, TargetPassConfig *c
       reportFatalInternalError("this LLVM has no pass '" + Twine(insertion.after) + "'");
     config->insertPass(pass->getTypeInfo(), insertion.create());
   }
+  // It follows variables through registers, which takes a twentieth of code generation even where
+  // there are none, and our debug information is line tables. Variables of linked bitcode keep
+  // their places within a block.
+  config->disablePass(&LiveDebugValuesID);
 }
 
 } // namespace

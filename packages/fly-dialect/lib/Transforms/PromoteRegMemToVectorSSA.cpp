@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pass is a structured SSA construction: it walks each block in order, holds the current vector
-// of every promoted allocation in a map, and where a region op lies in between, sends the vectors
-// through the op's own values.
+// of every piece of a promoted allocation in a map, and where a region op lies in between, sends
+// the vectors through the op's own values.
 #include "RegisterAllocations.h"
 #include "fly/Dialect/Fly/IR/FlyDialect.h"
 #include "fly/Dialect/Fly/IR/FlyOps.h"
@@ -28,8 +28,8 @@ using namespace fly;
 
 namespace {
 
-/// The current value of each promoted allocation.
-using State = llvm::DenseMap<const RegisterAllocation *, Value>;
+/// The current value of each piece of a promoted allocation.
+using State = llvm::DenseMap<const RegisterPiece *, Value>;
 
 class Promotion {
 public:
@@ -43,27 +43,26 @@ private:
   void load(PtrLoadOp op, const RegisterAccess &access, State &state);
   void store(PtrStoreOp op, const RegisterAccess &access, State &state);
   LogicalResult regionOp(Operation *op, State &state);
-  FailureOr<Operation *> thread(scf::ForOp op, ArrayRef<const RegisterAllocation *> carried,
+  FailureOr<Operation *> thread(scf::ForOp op, ArrayRef<const RegisterPiece *> carried,
                                 State &state);
-  FailureOr<Operation *> thread(scf::IfOp op, ArrayRef<const RegisterAllocation *> carried,
+  FailureOr<Operation *> thread(scf::IfOp op, ArrayRef<const RegisterPiece *> carried,
                                 State &state);
-  FailureOr<Operation *> thread(scf::WhileOp op, ArrayRef<const RegisterAllocation *> carried,
+  FailureOr<Operation *> thread(scf::WhileOp op, ArrayRef<const RegisterPiece *> carried,
                                 State &state);
 
-  /// Appends one block argument per carried allocation, and returns a state that starts from them.
-  State enter(Block &block, ArrayRef<const RegisterAllocation *> carried, const State &outer) {
+  /// Appends one block argument per carried piece, and returns a state that starts from them.
+  State enter(Block &block, ArrayRef<const RegisterPiece *> carried, const State &outer) {
     State inner = outer;
-    for (const RegisterAllocation *allocation : carried)
-      inner[allocation] = block.addArgument(allocation->type, allocation->op->getLoc());
+    for (const RegisterPiece *piece : carried)
+      inner[piece] = block.addArgument(piece->type, piece->op->getLoc());
     return inner;
   }
 
   /// Appends the current vectors to the operands of `terminator`.
-  void leave(Operation *terminator, ArrayRef<const RegisterAllocation *> carried,
-             const State &state) {
+  void leave(Operation *terminator, ArrayRef<const RegisterPiece *> carried, const State &state) {
     rewriter.modifyOpInPlace(terminator, [&] {
-      for (const RegisterAllocation *allocation : carried)
-        terminator->insertOperands(terminator->getNumOperands(), state.lookup(allocation));
+      for (const RegisterPiece *piece : carried)
+        terminator->insertOperands(terminator->getNumOperands(), state.lookup(piece));
     });
   }
 
@@ -71,16 +70,16 @@ private:
   IRRewriter rewriter;
 };
 
-SmallVector<Value> current(ArrayRef<const RegisterAllocation *> carried, const State &state) {
+SmallVector<Value> current(ArrayRef<const RegisterPiece *> carried, const State &state) {
   SmallVector<Value> values;
-  for (const RegisterAllocation *allocation : carried)
-    values.push_back(state.lookup(allocation));
+  for (const RegisterPiece *piece : carried)
+    values.push_back(state.lookup(piece));
   return values;
 }
 
-void appendTypes(ArrayRef<const RegisterAllocation *> carried, SmallVectorImpl<Type> &types) {
-  for (const RegisterAllocation *allocation : carried)
-    types.push_back(allocation->type);
+void appendTypes(ArrayRef<const RegisterPiece *> carried, SmallVectorImpl<Type> &types) {
+  for (const RegisterPiece *piece : carried)
+    types.push_back(piece->type);
 }
 
 } // namespace
@@ -88,10 +87,9 @@ void appendTypes(ArrayRef<const RegisterAllocation *> carried, SmallVectorImpl<T
 LogicalResult Promotion::run(Block &block, State &state) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto makePtr = dyn_cast<MakePtrOp>(op)) {
-      if (const RegisterAllocation *allocation = allocations.find(makePtr)) {
-        rewriter.setInsertionPoint(makePtr);
-        state[allocation] = ub::PoisonOp::create(rewriter, op.getLoc(), allocation->type);
-      }
+      rewriter.setInsertionPoint(makePtr);
+      for (const RegisterPiece *piece : allocations.pieces(makePtr))
+        state[piece] = ub::PoisonOp::create(rewriter, op.getLoc(), piece->type);
     } else if (auto loadOp = dyn_cast<PtrLoadOp>(op)) {
       if (auto access = allocations.access(loadOp.getPtr()))
         load(loadOp, *access, state);
@@ -107,20 +105,20 @@ LogicalResult Promotion::run(Block &block, State &state) {
 
 void Promotion::load(PtrLoadOp op, const RegisterAccess &access, State &state) {
   rewriter.setInsertionPoint(op);
-  Value whole = state.lookup(access.allocation);
+  Value whole = state.lookup(access.piece);
   rewriter.replaceOp(
       op, extractRegisters(rewriter, op.getLoc(), whole, access.offset, op.getResult().getType()));
 }
 
 void Promotion::store(PtrStoreOp op, const RegisterAccess &access, State &state) {
   rewriter.setInsertionPoint(op);
-  Value &whole = state[access.allocation];
+  Value &whole = state[access.piece];
   whole = insertRegisters(rewriter, op.getLoc(), whole, access.offset, op.getValue());
   rewriter.eraseOp(op);
 }
 
 LogicalResult Promotion::regionOp(Operation *op, State &state) {
-  SmallVector<const RegisterAllocation *> carried = allocations.accessedFromOutside(op);
+  SmallVector<const RegisterPiece *> carried = allocations.accessedFromOutside(op);
   if (carried.empty()) {
     // Allocations of its own are none of the op's business.
     for (Region &region : op->getRegions())
@@ -141,14 +139,14 @@ LogicalResult Promotion::regionOp(Operation *op, State &state) {
   if (failed(replacement))
     return failure();
   unsigned numOwnResults = op->getNumResults();
-  for (auto [index, allocation] : llvm::enumerate(carried))
-    state[allocation] = (*replacement)->getResult(numOwnResults + index);
+  for (auto [index, piece] : llvm::enumerate(carried))
+    state[piece] = (*replacement)->getResult(numOwnResults + index);
   rewriter.replaceOp(op, (*replacement)->getResults().take_front(numOwnResults));
   return success();
 }
 
-FailureOr<Operation *>
-Promotion::thread(scf::ForOp op, ArrayRef<const RegisterAllocation *> carried, State &state) {
+FailureOr<Operation *> Promotion::thread(scf::ForOp op, ArrayRef<const RegisterPiece *> carried,
+                                         State &state) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> inits(op.getInitArgs());
   llvm::append_range(inits, current(carried, state));
@@ -164,7 +162,7 @@ Promotion::thread(scf::ForOp op, ArrayRef<const RegisterAllocation *> carried, S
   return loop.getOperation();
 }
 
-FailureOr<Operation *> Promotion::thread(scf::IfOp op, ArrayRef<const RegisterAllocation *> carried,
+FailureOr<Operation *> Promotion::thread(scf::IfOp op, ArrayRef<const RegisterPiece *> carried,
                                          State &state) {
   rewriter.setInsertionPoint(op);
   SmallVector<Type> types(op.getResultTypes());
@@ -188,8 +186,8 @@ FailureOr<Operation *> Promotion::thread(scf::IfOp op, ArrayRef<const RegisterAl
   return branch.getOperation();
 }
 
-FailureOr<Operation *>
-Promotion::thread(scf::WhileOp op, ArrayRef<const RegisterAllocation *> carried, State &state) {
+FailureOr<Operation *> Promotion::thread(scf::WhileOp op, ArrayRef<const RegisterPiece *> carried,
+                                         State &state) {
   rewriter.setInsertionPoint(op);
   SmallVector<Type> types(op.getResultTypes());
   appendTypes(carried, types);

@@ -3,6 +3,7 @@
 #include "fly/Conversion/StorageType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -23,10 +24,13 @@ enum class Fate {
   Escape,  ///< something uses it in a way that this pass does not know
 };
 
+/// The elements of an instruction's sums from which on they are worth a piece each.
+constexpr int64_t largeSums = 16;
+
 /// Follows the uses of one allocation.
 class UseTracer {
 public:
-  explicit UseTracer(const RegisterAllocation &allocation) : allocation(allocation) {}
+  UseTracer(MakePtrOp op, VectorType type) : op(op), whole(type) {}
 
   Fate trace(Value pointer, int64_t offset) {
     pointers.push_back({pointer, offset});
@@ -37,21 +41,31 @@ public:
   }
 
   SmallVector<std::pair<Value, int64_t>> pointers;
+  SmallVector<std::pair<int64_t, int64_t>> accessed; ///< first element and end of each access
+  bool holdsSums = false;                            ///< a matrix instruction writes `largeSums`
+  bool branches = false;                             ///< a branch accesses what is from outside it
 
 private:
-  /// Whether an access of `type` covers whole elements inside the allocation.
-  bool fits(Type type, int64_t offset) const {
-    int64_t elementBits = allocation.type.getElementTypeBitWidth();
+  /// What becomes of an allocation with this access: it has to cover whole elements inside.
+  Fate traceAccess(Operation *user, Type type, int64_t offset) {
+    int64_t elementBits = whole.getElementTypeBitWidth();
     auto vector = dyn_cast<VectorType>(type);
     int64_t bits = bitsOf(type);
-    return bits > 0 && (!vector || vector.getRank() == 1) && bits % elementBits == 0 &&
-           offset >= 0 && offset + bits / elementBits <= allocation.type.getNumElements();
+    int64_t end = offset + bits / elementBits;
+    if (bits <= 0 || (vector && vector.getRank() != 1) || bits % elementBits != 0 || offset < 0 ||
+        end > whole.getNumElements())
+      return Fate::Escape;
+    accessed.push_back({offset, end});
+    for (Operation *around = user->getParentOp(); around != op->getParentOp();
+         around = around->getParentOp())
+      branches |= isa<scf::IfOp>(around);
+    return Fate::Promote;
   }
 
   Fate traceUse(OpOperand &use, int64_t offset) {
     Operation *user = use.getOwner();
     // The vector is threaded through region ops, not along the edges of a control flow graph.
-    if (!allocation.op->getBlock()->findAncestorOpInBlock(*user))
+    if (!op->getBlock()->findAncestorOpInBlock(*user))
       return Fate::Escape;
     if (auto add = dyn_cast<AddOffsetOp>(user)) {
       IntTuple by = cast<IntTupleType>(add.getOffset().getType()).getValue();
@@ -64,48 +78,80 @@ private:
     if (isa<MakeViewOp>(user))
       return user->use_empty() ? Fate::Promote : Fate::Escape;
     if (auto load = dyn_cast<PtrLoadOp>(user))
-      return fits(load.getResult().getType(), offset) ? Fate::Promote : Fate::Escape;
-    if (auto store = dyn_cast<PtrStoreOp>(user))
-      return store.getPtr() == use.get() && store.getValue() != use.get() &&
-                     fits(store.getValue().getType(), offset)
-                 ? Fate::Promote
-                 : Fate::Escape;
+      return traceAccess(user, load.getResult().getType(), offset);
+    if (auto store = dyn_cast<PtrStoreOp>(user);
+        store && store.getPtr() == use.get() && store.getValue() != use.get()) {
+      auto sums = dyn_cast<VectorType>(store.getValue().getType());
+      holdsSums |= isa_and_nonnull<MmaAtomCallSSAOp>(store.getValue().getDefiningOp()) && sums &&
+                   sums.getNumElements() >= largeSums;
+      return traceAccess(user, store.getValue().getType(), offset);
+    }
     return Fate::Escape;
   }
 
-  RegisterAllocation allocation;
+  MakePtrOp op;
+  VectorType whole;
 };
 
-std::unique_ptr<RegisterAllocation> asAllocation(MakePtrOp op) {
+/// The vector that an allocation in registers is; nothing for another one.
+VectorType registerType(MakePtrOp op) {
   auto pointer = cast<fly::PointerType>(op.getResult().getType());
   auto size =
       op.getDictAttrs() ? op.getDictAttrs()->getAs<IntegerAttr>("allocSize") : IntegerAttr();
   if (!pointer.isInSpace(AddressSpace::Register) || !size || size.getInt() <= 0)
-    return nullptr;
-  return std::make_unique<RegisterAllocation>(RegisterAllocation{
-      op, VectorType::get(size.getInt(), getStorageType(pointer.getElementType()))});
+    return {};
+  return VectorType::get(size.getInt(), getStorageType(pointer.getElementType()));
+}
+
+/// Unites what overlaps: afterwards the ranges are disjoint, and in order.
+void unite(SmallVectorImpl<std::pair<int64_t, int64_t>> &ranges) {
+  llvm::sort(ranges);
+  size_t count = 0;
+  for (auto [start, end] : ranges) {
+    if (count > 0 && start < ranges[count - 1].second)
+      ranges[count - 1].second = std::max(ranges[count - 1].second, end);
+    else
+      ranges[count++] = {start, end};
+  }
+  ranges.truncate(count);
 }
 
 } // namespace
 
 RegisterAllocations::RegisterAllocations(gpu::GPUFuncOp function) {
   function.walk([&](MakePtrOp op) {
-    std::unique_ptr<RegisterAllocation> allocation = asAllocation(op);
-    if (!allocation)
+    VectorType whole = registerType(op);
+    if (!whole)
       return;
-    UseTracer tracer(*allocation);
+    UseTracer tracer(op, whole);
     Fate fate = tracer.trace(op.getResult(), 0);
     excluded |= fate == Fate::Exclude;
     if (fate != Fate::Promote)
       return;
-    for (auto [pointer, offset] : tracer.pointers)
-      pointers.insert({pointer, RegisterAccess{allocation.get(), offset}});
-    byOp[op] = allocation.get();
-    all.push_back(std::move(allocation));
+    if (tracer.holdsSums && tracer.branches)
+      unite(tracer.accessed);
+    else
+      tracer.accessed.assign({{0, whole.getNumElements()}});
+    auto &pieces = byOp[op];
+    for (auto [start, end] : tracer.accessed) {
+      auto type = VectorType::get(end - start, whole.getElementType());
+      all.push_back(std::make_unique<RegisterPiece>(RegisterPiece{op, type, start}));
+      pieces.push_back(all.back().get());
+    }
+    for (auto [pointer, offset] : tracer.pointers) {
+      // A pointer that nothing is accessed through may point anywhere.
+      const auto *next = llvm::upper_bound(
+          pieces, offset, [](int64_t at, const RegisterPiece *piece) { return at < piece->start; });
+      if (next != pieces.begin())
+        pointers.insert({pointer, RegisterAccess{next[-1], offset - next[-1]->start}});
+    }
   });
 }
 
-const RegisterAllocation *RegisterAllocations::find(MakePtrOp op) const { return byOp.lookup(op); }
+ArrayRef<const RegisterPiece *> RegisterAllocations::pieces(MakePtrOp op) const {
+  auto found = byOp.find(op);
+  return found == byOp.end() ? ArrayRef<const RegisterPiece *>() : found->second;
+}
 
 std::optional<RegisterAccess> RegisterAllocations::access(Value pointer) const {
   auto found = pointers.find(pointer);
@@ -114,9 +160,8 @@ std::optional<RegisterAccess> RegisterAllocations::access(Value pointer) const {
   return found->second;
 }
 
-SmallVector<const RegisterAllocation *>
-RegisterAllocations::accessedFromOutside(Operation *op) const {
-  llvm::SmallPtrSet<const RegisterAllocation *, 8> found;
+SmallVector<const RegisterPiece *> RegisterAllocations::accessedFromOutside(Operation *op) const {
+  llvm::SmallPtrSet<const RegisterPiece *, 8> found;
   op->walk([&](Operation *nested) {
     Value pointer;
     if (auto load = dyn_cast<PtrLoadOp>(nested))
@@ -124,13 +169,13 @@ RegisterAllocations::accessedFromOutside(Operation *op) const {
     else if (auto store = dyn_cast<PtrStoreOp>(nested))
       pointer = store.getPtr();
     auto target = pointer ? access(pointer) : std::nullopt;
-    if (target && !op->isProperAncestor(target->allocation->op))
-      found.insert(target->allocation);
+    if (target && !op->isProperAncestor(target->piece->op))
+      found.insert(target->piece);
   });
-  SmallVector<const RegisterAllocation *> result;
-  for (const auto &allocation : all)
-    if (found.contains(allocation.get()))
-      result.push_back(allocation.get());
+  SmallVector<const RegisterPiece *> result;
+  for (const auto &piece : all)
+    if (found.contains(piece.get()))
+      result.push_back(piece.get());
   return result;
 }
 
@@ -141,9 +186,10 @@ Value fly::extractRegisters(OpBuilder &builder, Location loc, Value whole, int64
   int64_t count = bitsOf(type) / wholeType.getElementTypeBitWidth();
   if (type == element)
     return vector::ExtractOp::create(builder, loc, whole, offset);
-  Value part =
-      vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{offset},
-                                            ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
+  Value part = whole;
+  if (count != wholeType.getNumElements())
+    part = vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{offset},
+                                                 ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
   if (part.getType() == type)
     return part;
   if (isa<VectorType>(type))
@@ -165,6 +211,8 @@ Value fly::insertRegisters(OpBuilder &builder, Location loc, Value whole, int64_
   auto partType = VectorType::get(count, element);
   if (part.getType() != partType)
     part = vector::BitCastOp::create(builder, loc, partType, part);
+  if (partType == wholeType)
+    return part;
   return vector::InsertStridedSliceOp::create(builder, loc, part, whole, ArrayRef<int64_t>{offset},
                                               ArrayRef<int64_t>{1});
 }

@@ -14,11 +14,8 @@
 // CHECK: %[[V6:.+]] = fly.make_layout(%[[V4]], %[[V5]]) : (!fly.int_tuple<4>, !fly.int_tuple<1>) -> !fly.layout<4:1>
 // CHECK: %[[V7:.+]] = fly.make_view(%[[ARG0]], %[[V6]]) : (!fly.ptr<f16, global>, !fly.layout<4:1>) -> !fly.memref<f16, global, 4:1>
 // CHECK: %[[V8:.+]] = vector.extract %[[V3]][0] : i1 from vector<1xi1>
-// CHECK: %[[V9:.+]] = vector.extract_strided_slice %[[V1]] {offsets = [0], sizes = [4], strides = [1]} : vector<4xf16> to vector<4xf16>
-// CHECK: %[[V10:.+]] = fly.copy_atom_call_ssa(%[[V0]], %[[V7]], %[[V9]], %[[V8]]) {operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.memref<f16, global, 4:1>, vector<4xf16>, i1) -> vector<4xf16>
-// CHECK: %[[V11:.+]] = vector.insert_strided_slice %[[V10]], %[[V1]] {offsets = [0], strides = [1]} : vector<4xf16> into vector<4xf16>
-// CHECK: %[[V12:.+]] = vector.extract_strided_slice %[[V11]] {offsets = [0], sizes = [4], strides = [1]} : vector<4xf16> to vector<4xf16>
-// CHECK: gpu.return %[[V12]] : vector<4xf16>
+// CHECK: %[[V10:.+]] = fly.copy_atom_call_ssa(%[[V0]], %[[V7]], %[[V1]], %[[V8]]) {operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.memref<f16, global, 4:1>, vector<4xf16>, i1) -> vector<4xf16>
+// CHECK: gpu.return %[[V10]] : vector<4xf16>
 gpu.module @straight { gpu.func @once(%g: !fly.ptr<f16, global>, %b: i1) -> vector<4xf16> {
   %a = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly.universal_copy<64>, 16>
   %r = fly.make_ptr() {dictAttrs = {allocSize = 4 : i64}} : () -> !fly.ptr<f16, register>
@@ -51,12 +48,9 @@ gpu.module @straight { gpu.func @once(%g: !fly.ptr<f16, global>, %b: i1) -> vect
 // CHECK: %[[C8:.+]] = arith.constant 8 : index
 // CHECK: %[[V8:.+]]:2 = scf.for %[[ARG2:.+]] = %[[C0]] to %[[C8]] step %[[C1]] iter_args(%[[ARG3:.+]] = %[[V1]], %[[ARG4:.+]] = %[[V3]]) -> (vector<4xf16>, vector<1xi1>) {
 // CHECK: %[[V10:.+]] = vector.extract %[[ARG4]][0] : i1 from vector<1xi1>
-// CHECK: %[[V11:.+]] = vector.extract_strided_slice %[[ARG3]] {offsets = [0], sizes = [4], strides = [1]} : vector<4xf16> to vector<4xf16>
-// CHECK: %[[V12:.+]] = fly.copy_atom_call_ssa(%[[V0]], %[[V7]], %[[V11]], %[[V10]]) {operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.memref<f16, global, 4:1>, vector<4xf16>, i1) -> vector<4xf16>
-// CHECK: %[[V13:.+]] = vector.insert_strided_slice %[[V12]], %[[ARG3]] {offsets = [0], strides = [1]} : vector<4xf16> into vector<4xf16>
-// CHECK: scf.yield %[[V13]], %[[ARG4]] : vector<4xf16>, vector<1xi1>
-// CHECK: %[[V9:.+]] = vector.extract_strided_slice %[[V8]]#0 {offsets = [0], sizes = [4], strides = [1]} : vector<4xf16> to vector<4xf16>
-// CHECK: gpu.return %[[V9]] : vector<4xf16>
+// CHECK: %[[V12:.+]] = fly.copy_atom_call_ssa(%[[V0]], %[[V7]], %[[ARG3]], %[[V10]]) {operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (!fly.copy_atom<!fly.universal_copy<64>, 16>, !fly.memref<f16, global, 4:1>, vector<4xf16>, i1) -> vector<4xf16>
+// CHECK: scf.yield %[[V12]], %[[ARG4]] : vector<4xf16>, vector<1xi1>
+// CHECK: gpu.return %[[V8]]#0 : vector<4xf16>
 gpu.module @loop { gpu.func @in_a_loop(%g: !fly.ptr<f16, global>, %b: i1) -> vector<4xf16> {
   %a = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly.universal_copy<64>, 16>
   %r = fly.make_ptr() {dictAttrs = {allocSize = 4 : i64}} : () -> !fly.ptr<f16, register>

@@ -9,8 +9,7 @@ gpu.module @m {
   // CHECK: %[[V2:.+]] = vector.insert %[[ARG1]], %[[V1]] [5] : f32 into vector<8xf32>
   // CHECK: %[[V3:.+]] = vector.extract_strided_slice %[[V2]] {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
   // CHECK: %[[V4:.+]] = vector.extract %[[V2]][4] : f32 from vector<8xf32>
-  // CHECK: %[[V5:.+]] = vector.extract_strided_slice %[[V2]] {offsets = [0], sizes = [8], strides = [1]} : vector<8xf32> to vector<8xf32>
-  // CHECK: gpu.return %[[V3]], %[[V4]], %[[V5]] : vector<4xf32>, f32, vector<8xf32>
+  // CHECK: gpu.return %[[V3]], %[[V4]], %[[V2]] : vector<4xf32>, f32, vector<8xf32>
   gpu.func @slices(%v: vector<4xf32>, %x: f32) -> (vector<4xf32>, f32, vector<8xf32>) {
     %p = fly.make_ptr() {dictAttrs = {allocSize = 8 : i64}} : () -> !fly.ptr<f32, register>
     %c4 = fly.make_int_tuple() : () -> !fly.int_tuple<4>
@@ -34,16 +33,11 @@ gpu.module @m {
   // CHECK-SAME: %[[ARG0:.+]]: index, %[[ARG1:.+]]: vector<4xf32>, %[[ARG2:.+]]: i32) -> (i32, vector<4xf32>)
   // CHECK: %[[C0:.+]] = arith.constant 0 : index
   // CHECK: %[[C1:.+]] = arith.constant 1 : index
-  // CHECK: %[[V0:.+]] = ub.poison : vector<4xf32>
-  // CHECK: %[[V1:.+]] = vector.insert_strided_slice %[[ARG1]], %[[V0]] {offsets = [0], strides = [1]} : vector<4xf32> into vector<4xf32>
-  // CHECK: %[[V2:.+]]:2 = scf.for %[[ARG3:.+]] = %[[C0]] to %[[ARG0]] step %[[C1]] iter_args(%[[ARG4:.+]] = %[[ARG2]], %[[ARG5:.+]] = %[[V1]]) -> (i32, vector<4xf32>) {
-  // CHECK: %[[V4:.+]] = vector.extract_strided_slice %[[ARG5]] {offsets = [0], sizes = [4], strides = [1]} : vector<4xf32> to vector<4xf32>
-  // CHECK: %[[V5:.+]] = arith.addf %[[V4]], %[[ARG1]] : vector<4xf32>
-  // CHECK: %[[V6:.+]] = vector.insert_strided_slice %[[V5]], %[[ARG5]] {offsets = [0], strides = [1]} : vector<4xf32> into vector<4xf32>
+  // CHECK: %[[V2:.+]]:2 = scf.for %[[ARG3:.+]] = %[[C0]] to %[[ARG0]] step %[[C1]] iter_args(%[[ARG4:.+]] = %[[ARG2]], %[[ARG5:.+]] = %[[ARG1]]) -> (i32, vector<4xf32>) {
+  // CHECK: %[[V5:.+]] = arith.addf %[[ARG5]], %[[ARG1]] : vector<4xf32>
   // CHECK: %[[V7:.+]] = arith.addi %[[ARG4]], %[[ARG2]] : i32
-  // CHECK: scf.yield %[[V7]], %[[V6]] : i32, vector<4xf32>
-  // CHECK: %[[V3:.+]] = vector.extract_strided_slice %[[V2]]#1 {offsets = [0], sizes = [4], strides = [1]} : vector<4xf32> to vector<4xf32>
-  // CHECK: gpu.return %[[V2]]#0, %[[V3]] : i32, vector<4xf32>
+  // CHECK: scf.yield %[[V7]], %[[V5]] : i32, vector<4xf32>
+  // CHECK: gpu.return %[[V2]]#0, %[[V2]]#1 : i32, vector<4xf32>
   gpu.func @accumulator(%n: index, %v: vector<4xf32>, %i: i32) -> (i32, vector<4xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -67,15 +61,11 @@ gpu.module @m {
   // A branch without else, and one in which only one side stores.
   // CHECK-LABEL: gpu.func @branches(
   // CHECK-SAME: %[[ARG0:.+]]: i1, %[[ARG1:.+]]: vector<2xf16>, %[[ARG2:.+]]: vector<2xf16>) -> vector<2xf16>
-  // CHECK: %[[V0:.+]] = ub.poison : vector<2xf16>
-  // CHECK: %[[V1:.+]] = vector.insert_strided_slice %[[ARG1]], %[[V0]] {offsets = [0], strides = [1]} : vector<2xf16> into vector<2xf16>
   // CHECK: %[[V2:.+]] = scf.if %[[ARG0]] -> (vector<2xf16>) {
-  // CHECK: %[[V4:.+]] = vector.insert_strided_slice %[[ARG2]], %[[V1]] {offsets = [0], strides = [1]} : vector<2xf16> into vector<2xf16>
-  // CHECK: scf.yield %[[V4]] : vector<2xf16>
+  // CHECK: scf.yield %[[ARG2]] : vector<2xf16>
   // CHECK: } else {
-  // CHECK: scf.yield %[[V1]] : vector<2xf16>
-  // CHECK: %[[V3:.+]] = vector.extract_strided_slice %[[V2]] {offsets = [0], sizes = [2], strides = [1]} : vector<2xf16> to vector<2xf16>
-  // CHECK: gpu.return %[[V3]] : vector<2xf16>
+  // CHECK: scf.yield %[[ARG1]] : vector<2xf16>
+  // CHECK: gpu.return %[[V2]] : vector<2xf16>
   gpu.func @branches(%c: i1, %v: vector<2xf16>, %w: vector<2xf16>) -> vector<2xf16> {
     %p = fly.make_ptr() {dictAttrs = {allocSize = 2 : i64}} : () -> !fly.ptr<f16, register>
     fly.ptr.store(%v, %p) : (vector<2xf16>, !fly.ptr<f16, register>) -> ()
@@ -94,9 +84,7 @@ gpu.module @m {
   // CHECK-SAME: %[[ARG0:.+]]: i32, %[[ARG1:.+]]: vector<4xi8>) -> vector<4xi8>
   // CHECK: %[[C0_I32:.+]] = arith.constant 0 : i32
   // CHECK: %[[C1_I32:.+]] = arith.constant 1 : i32
-  // CHECK: %[[V0:.+]] = ub.poison : vector<4xi8>
-  // CHECK: %[[V1:.+]] = vector.insert_strided_slice %[[ARG1]], %[[V0]] {offsets = [0], strides = [1]} : vector<4xi8> into vector<4xi8>
-  // CHECK: %[[V2:.+]]:2 = scf.while (%[[ARG2:.+]] = %[[C0_I32]], %[[ARG3:.+]] = %[[V1]]) : (i32, vector<4xi8>) -> (i32, vector<4xi8>) {
+  // CHECK: %[[V2:.+]]:2 = scf.while (%[[ARG2:.+]] = %[[C0_I32]], %[[ARG3:.+]] = %[[ARG1]]) : (i32, vector<4xi8>) -> (i32, vector<4xi8>) {
   // CHECK: %[[V4:.+]] = arith.cmpi slt, %[[ARG2]], %[[ARG0]] : i32
   // CHECK: scf.condition(%[[V4]]) %[[ARG2]], %[[ARG3]] : i32, vector<4xi8>
   // CHECK: } do {
@@ -104,15 +92,12 @@ gpu.module @m {
   // CHECK: %[[V4]] = arith.addi %[[ARG2]], %[[C1_I32]] : i32
   // CHECK: %[[V5:.+]] = arith.trunci %[[ARG2]] : i32 to i1
   // CHECK: %[[V6:.+]] = scf.if %[[V5]] -> (vector<4xi8>) {
-  // CHECK: %[[V7:.+]] = vector.extract_strided_slice %[[ARG3]] {offsets = [0], sizes = [4], strides = [1]} : vector<4xi8> to vector<4xi8>
-  // CHECK: %[[V8:.+]] = arith.addi %[[V7]], %[[ARG1]] : vector<4xi8>
-  // CHECK: %[[V9:.+]] = vector.insert_strided_slice %[[V8]], %[[ARG3]] {offsets = [0], strides = [1]} : vector<4xi8> into vector<4xi8>
-  // CHECK: scf.yield %[[V9]] : vector<4xi8>
+  // CHECK: %[[V8:.+]] = arith.addi %[[ARG3]], %[[ARG1]] : vector<4xi8>
+  // CHECK: scf.yield %[[V8]] : vector<4xi8>
   // CHECK: } else {
   // CHECK: scf.yield %[[ARG3]] : vector<4xi8>
   // CHECK: scf.yield %[[V4]], %[[V6]] : i32, vector<4xi8>
-  // CHECK: %[[V3:.+]] = vector.extract_strided_slice %[[V2]]#1 {offsets = [0], sizes = [4], strides = [1]} : vector<4xi8> to vector<4xi8>
-  // CHECK: gpu.return %[[V3]] : vector<4xi8>
+  // CHECK: gpu.return %[[V2]]#1 : vector<4xi8>
   gpu.func @while(%n: i32, %v: vector<4xi8>) -> vector<4xi8> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
@@ -145,10 +130,7 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @local(
   // CHECK-SAME: %[[ARG0:.+]]: i1, %[[ARG1:.+]]: vector<2xf32>, %[[ARG2:.+]]: !fly.ptr<f32, global>)
   // CHECK: scf.if %[[ARG0]] {
-  // CHECK: %[[V0:.+]] = ub.poison : vector<2xf32>
-  // CHECK: %[[V1:.+]] = vector.insert_strided_slice %[[ARG1]], %[[V0]] {offsets = [0], strides = [1]} : vector<2xf32> into vector<2xf32>
-  // CHECK: %[[V2:.+]] = vector.extract_strided_slice %[[V1]] {offsets = [0], sizes = [2], strides = [1]} : vector<2xf32> to vector<2xf32>
-  // CHECK: fly.ptr.store(%[[V2]], %[[ARG2]]) : (vector<2xf32>, !fly.ptr<f32, global>) -> ()
+  // CHECK: fly.ptr.store(%[[ARG1]], %[[ARG2]]) : (vector<2xf32>, !fly.ptr<f32, global>) -> ()
   // CHECK: gpu.return
   gpu.func @local(%c: i1, %v: vector<2xf32>, %o: !fly.ptr<f32, global>) {
     scf.if %c {

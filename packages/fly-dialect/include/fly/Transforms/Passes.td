@@ -62,7 +62,8 @@ def FlyPromoteRegMemToVectorSSAPass : Pass<"fly-promote-regmem-to-vectorssa"> {
   let description = [{
     Replaces each `fly.make_ptr` in `register` and the loads and stores at static offsets from it by one vector value
     that is threaded through the region ops between them. An allocation that is reached by a recast_iter in use, or by an
-    add_offset with a dynamic offset, stays in memory.
+    add_offset with a dynamic offset, stays in memory. Sums of large matrix instructions that a branch accesses become
+    several values, as many as their accesses allow.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
