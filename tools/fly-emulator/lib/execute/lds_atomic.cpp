@@ -92,6 +92,17 @@ void exchangePair(Wave &wave, const Instruction &inst) {
   }
 }
 
+/// Where append and consume count. AMD's documents speak of M0.base, which is the upper half of M0
+/// elsewhere; LLVM puts the address into the lower one. What both halves would mean is left open.
+uint32_t countersBase(const Wave &wave) {
+  const uint32_t m0 = wave.scalar[scalar::kM0];
+  const uint32_t low = m0 & 0xffffU;
+  const uint32_t high = m0 >> 16;
+  if (low != 0 && high != 0)
+    throw Fault{"an append or consume with something in both halves of M0 is not modelled"};
+  return low | high;
+}
+
 /// Add (append) or subtract (consume) the number of active lanes; all get the old value.
 void countLanes(Wave &wave, const Instruction &inst) {
   if (inst.modifiers.gds)
@@ -99,8 +110,7 @@ void countLanes(Wave &wave, const Instruction &inst) {
   const auto operation = static_cast<AtomicOperation>(inst.opcode->parameter);
   LaneAddresses where;
   where.lanes = 1;
-  where.address[0] =
-      (wave.scalar[scalar::kM0] >> 16) + uint64_t{static_cast<uint32_t>(inst.modifiers.offset)};
+  where.address[0] = countersBase(wave) + uint64_t{static_cast<uint32_t>(inst.modifiers.offset)};
   const auto count = static_cast<uint64_t>(__builtin_popcountll(wave.exec()));
   const uint64_t old = update(wave, operation, 4, where.address[0], 0, count, 0);
   observeLds(wave, inst, where, 4, AccessKind::Atomic);
@@ -179,9 +189,9 @@ void addLdsAtomicOpcodes(OpcodeTable &table) {
   table.add({"ds_wrxchg2st64_rtn_b64", OpClass::Lds, exchangePair, nullptr, 8 | 512 << 8,
              Fidelity::Exact});
   table.add({"ds_append", OpClass::Lds, countLanes, nullptr, static_cast<uint32_t>(Op::Add),
-             Fidelity::Exact});
+             Fidelity::Assumed});
   table.add({"ds_consume", OpClass::Lds, countLanes, nullptr, static_cast<uint32_t>(Op::Sub),
-             Fidelity::Exact});
+             Fidelity::Assumed});
 }
 
 } // namespace flyemu

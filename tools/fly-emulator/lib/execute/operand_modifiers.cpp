@@ -155,29 +155,24 @@ bool isFlushed(Type type, uint32_t mode, bool result) {
 }
 
 void flushDenormals(uint32_t *rows, Type type) {
-  constexpr uint32_t kExponent = 0x7f800000U;
-  constexpr uint32_t kExponentOfDouble = 0x7ff00000U; // in the upper word
   constexpr uint32_t kSign = 0x80000000U;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    uint32_t &value = rows[lane];
-    switch (type) {
-    case Type::PkF32:
-    case Type::F32:
-      for (unsigned i = 0; i < dwordsOf(type); ++i)
-        if (uint32_t &one = rows[i * kLanes + lane]; (one & kExponent) == 0)
-          one &= kSign;
-      break;
-    case Type::F64:
-      if (uint32_t &high = rows[kLanes + lane]; (high & kExponentOfDouble) == 0) {
-        high &= kSign;
-        value = 0;
-      }
-      break;
-    default: // one half or two
-      if ((value & 0x7c00U) == 0)
-        value &= 0xfffffc00U;
-      if (type == Type::PkF16 && (value & 0x7c000000U) == 0)
-        value &= 0xfc00ffffU;
+  // Loops that the compiler makes vectors of.
+  if (type == Type::F64) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const uint32_t high = rows[kLanes + lane];
+      const uint32_t kept = (high & 0x7ff00000U) != 0 ? ~0U : 0U;
+      rows[kLanes + lane] = high & (kept | kSign);
+      rows[lane] &= kept;
+    }
+  } else if (type == Type::F32 || type == Type::PkF32) {
+    for (unsigned i = 0; i < dwordsOf(type) * kLanes; ++i)
+      rows[i] = (rows[i] & 0x7f800000U) != 0 ? rows[i] : rows[i] & kSign;
+  } else {
+    const uint32_t high = type == Type::PkF16 ? 0x7c000000U : 0U;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const uint32_t value = rows[lane];
+      const uint32_t low = (value & 0x7c00U) != 0 ? ~0U : 0xfffffc00U;
+      rows[lane] = value & low & ((value & high) != 0 || high == 0 ? ~0U : 0xfc00ffffU);
     }
   }
 }

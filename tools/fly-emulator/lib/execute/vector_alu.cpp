@@ -113,11 +113,13 @@ const uint32_t *fetchSource(Wave &wave, const Instruction &inst, const LaneRow &
   return rows;
 }
 
+bool isSingle(Type type) { return type == Type::F32 || type == Type::PkF32; }
+
 /// Rounding and denormals of MODE in the host's control register, for one instruction.
 class FloatEnvironment {
 public:
   FloatEnvironment(uint32_t mode, Type type) {
-    const bool single = type == Type::F32 || type == Type::PkF32;
+    const bool single = isSingle(type);
     const uint32_t round = single ? mode & 3U : mode >> 2 & 3U;
     const uint32_t denormals = single ? mode >> 4 & 3U : mode >> 6 & 3U;
     if (round == 0 && denormals == 3)
@@ -207,13 +209,16 @@ void writeMasks(Wave &wave, const Instruction &inst, const LaneRow &kernel, uint
 }
 
 /// MODE.FP_DENORM: denormal sources of a format that is not to have any become zeros. The host's
-/// control register does that in arithmetic, but minimum, maximum and what looks at bits need it
-/// here.
-void flushSources(const Wave &wave, const LaneRow &kernel, LaneArguments &x, Rows *buffers) {
+/// control register does that in arithmetic of the format that it is set up for; what else there is
+/// needs it here: halves, and kernels that hand their sources on.
+void flushSources(const Wave &wave, const LaneRow &kernel, Type arithmetic, LaneArguments &x,
+                  Rows *buffers) {
   if ((kernel.flags & kAsBits) != 0)
     return;
   for (unsigned i = 0; i < kernel.srcCount; ++i)
-    if (isFlushed(kernel.src[i], wave.mode, false)) {
+    if (isFlushed(kernel.src[i], wave.mode, false) &&
+        (isFloatHalf(kernel.src[i]) || (kernel.flags & kHandsOn) != 0 ||
+         isSingle(kernel.src[i]) != isSingle(arithmetic))) {
       copyRows(buffers[i], x.s[i], dwordsOf(kernel.src[i]));
       flushDenormals(buffers[i], kernel.src[i]);
       x.s[i] = buffers[i];
@@ -277,12 +282,13 @@ template <bool plain>
   } else {
     const Type type = kernel.dst == Type::Mask || !isFloat(kernel.dst) ? kernel.src[0] : kernel.dst;
     const bool floats = isFloat(type) || type == Type::PkF16 || type == Type::PkF32;
-    flushSources(wave, kernel, x, buffers);
+    flushSources(wave, kernel, type, x, buffers);
     {
       const FloatEnvironment environment(floats ? wave.mode : kDefaultFloatMode, type);
       kernel.function(x);
     }
-    if ((kernel.flags & kFlushesDenormals) == 0 && isFlushed(kernel.dst, wave.mode, true))
+    if ((isFloatHalf(kernel.dst) || (kernel.flags & kHandsOn) != 0) &&
+        isFlushed(kernel.dst, wave.mode, true))
       flushDenormals(result, kernel.dst);
   }
   if (x.fault != nullptr) [[unlikely]]

@@ -36,6 +36,17 @@ bool movesWhole(const Instruction &inst) {
   return name == "v_mov_b32" || startsWith(name, "v_accvgpr_");
 }
 
+/// 8, 16 or 32 numbers of one source: v_cvt_scale_pk8_f32_fp8, v_cvt_scalef32_sr_pk16_fp6_f16.
+bool convertsPack(const Instruction &inst) {
+  const std::string &name = inst.opcode->name;
+  if (!startsWith(name, "v_cvt_scale") || name.find("_2xpk") != std::string::npos)
+    return false;
+  for (const char *count : {"_pk8_", "_pk16_", "_pk32_"})
+    if (name.find(count) != std::string::npos)
+      return inst.src[0].isVector();
+  return false;
+}
+
 bool isPackedPair(const Instruction &inst) {
   return startsWith(inst.opcode->name, "v_pk_") && inst.dstCount == 1 && inst.dst[0].dwords == 2;
 }
@@ -340,6 +351,21 @@ void Definedness::packedPair(const Instruction &inst) {
   }
 }
 
+/// Conversions of many packed numbers: each dword of the result by its part of the first source.
+void Definedness::convertedPack(const Instruction &inst) {
+  uint64_t others = kAll;
+  for (unsigned i = 1; i < inst.srcCount; ++i)
+    if (isRealSource(inst, i))
+      others &= lanesRead(inst, i);
+  const unsigned from = inst.src[0].dwords;
+  const unsigned to = std::min<unsigned>(inst.dst[0].dwords, kMostDwords);
+  for (unsigned i = 0; i < to; ++i) {
+    result_[0][i] = others;
+    for (unsigned part = i * from / to; part * to < (i + 1) * from; ++part)
+      result_[0][i] &= lanesOf(inst.src[0], part);
+  }
+}
+
 /// Matrix instructions read and write all lanes, whatever EXEC is. An element of D needs its row of
 /// A, its column of B and its C.
 void Definedness::matrix(const Instruction &inst) {
@@ -452,6 +478,8 @@ void Definedness::computed(const Wave &wave, const Instruction &inst) {
     selected(wave, inst);
   else if (isPackedPair(inst))
     packedPair(inst);
+  else if (convertsPack(inst))
+    convertedPack(inst);
   else if ((exec_ & ~result_[0][0]) != 0)
     putTogether(wave, inst);
 }

@@ -81,6 +81,7 @@ private:
   void sources(const Wave &wave, const Instruction &inst);
   void selected(const Wave &wave, const Instruction &inst);
   void packedPair(const Instruction &inst);
+  void convertedPack(const Instruction &inst);
   void putTogether(const Wave &wave, const Instruction &inst);
   static constexpr unsigned kScalarKeys = kVectorRows; ///< of origins_: rows, scalar registers, SCC
   static constexpr unsigned kSccKey = kScalarKeys + scalar::kCount;

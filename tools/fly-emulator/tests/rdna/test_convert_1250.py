@@ -12,6 +12,7 @@ import pytest
 from opcodes.exact import Format
 from opcodes.table_convert import _stochastic
 
+from flydsl.emulator import sanitize
 from flydsl.emulator.device import EmulatorError
 from rdna.harness import Runner
 
@@ -148,3 +149,18 @@ def test_blocks_of_16_bytes_are_refused(run: Runner) -> None:
 def test_nan_into_fp4_is_refused(run: Runner) -> None:
     with pytest.raises(EmulatorError, match="a NaN into a 4-bit format"):
         run("v_cvt_scalef32_pk8_fp4_f32 v40, v[10:17], 1.0", ARCH, 32, np.full((8, 32), 0x7FC00000, np.uint32))
+
+
+def test_numbers_that_nobody_wrote_leave_the_others_defined(run: Runner) -> None:
+    """Triton fills a pack of eight only as far as a lane has elements: v27 is never written."""
+    code = """
+      v_mov_b32 v26, v10
+      v_cvt_scale_pk8_f32_bf8 v[60:67], v[26:27], 0x7f
+      v_mov_b32 v40, v61
+      global_store_b32 v1, v61, s[6:7]
+    """
+    with sanitize("init"):
+        run(code, ARCH, 32, np.zeros((1, 32), np.uint32))
+    with sanitize("init", raises=False) as found:
+        run(code.replace("v61", "v64"), ARCH, 32, np.zeros((1, 32), np.uint32))
+    assert found.reports

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from flydsl.emulator.device import Module
 from rdna.harness import Runner
 
 ARCHS = ["gfx1100", "gfx1201", "gfx1250"]
@@ -68,3 +71,44 @@ def test_constants_of_mixed_products(run: Runner, arch: str) -> None:
     out = run(code, arch, 32, None, 4)[:, 0]
     want = [f32(7), f32(6.5), f32(-12.5), int(np.float16(3 * 0.15915494 + 4).view(np.uint16))]
     assert list(out) == want
+
+
+PROGRAM = """
+typedef __attribute__((address_space(1))) float *floats;
+__attribute__((device_kernel)) void f(floats x, floats out) {
+  unsigned t = __builtin_amdgcn_workitem_id_x();
+  float a = x[t], b = x[64 + t];
+  out[t] = a + b;
+  out[64 + t] = a / b;
+  out[128 + t] = __builtin_fminf(a, b);
+  out[192 + t] = __builtin_canonicalizef(a);
+  out[256 + t] = a < b ? 1 : a == b ? 2 : 3;
+}
+"""
+
+
+def without_denormals(values: np.ndarray) -> np.ndarray:
+    small = np.abs(values) < np.finfo(np.float32).tiny
+    return np.where(small, np.copysign(np.float32(0), values), values).astype(np.float32)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", *ARCHS])
+def test_programs_compiled_without_denormals(arch: str, build: Callable[..., Module]) -> None:
+    """-fdenormal-fp-math=preserve-sign against NumPy, bit by bit; a quotient turns them on inside."""
+    rng = np.random.default_rng(2)
+    bits = rng.integers(0, 2**32, (2, 64), dtype=np.uint32)
+    bits[:, ::2] &= 0x81FFFFFF  # denormal numbers and small ones
+    bits[:, :8] = [[0, 1, 0x80000001, 1, 0x007FFFFF, 0x00800000, 0x80000000, 0x3F800000],
+                   [1, 1, 1, 0x3F800000, 0x00800001, 0x80800001, 0, 0x7F000000]]  # fmt: skip
+    x = bits.view(np.float32)
+    x = np.where(np.isnan(x), np.float32(1), x)
+    out = np.zeros((5, 64), np.float32)
+    flags = ("-O2", "-ffp-contract=off", "-fdenormal-fp-math=preserve-sign")
+    build(PROGRAM, arch, flags=flags).kernel("f")(1, 64, x, out)
+    a, b = without_denormals(x)
+    with np.errstate(all="ignore"):
+        quotient, least = a / b, np.where(a < b, a, np.where(b < a, b, np.where(np.signbit(a), a, b)))
+        order = np.where(a < b, 1, np.where(a == b, 2, 3))
+        want = without_denormals(np.stack([a + b, quotient, least, a, order.astype(np.float32)]))
+    same = (out.view(np.uint32) == want.view(np.uint32)) | (np.isnan(out) & np.isnan(want))
+    assert same.all(), np.argwhere(~same)

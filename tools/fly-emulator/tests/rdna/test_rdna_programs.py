@@ -65,6 +65,31 @@ __attribute__((device_kernel)) void f(in x, halves out) {
     np.testing.assert_array_equal(out, want)
 
 
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100", "gfx1201"])
+def test_append_and_consume_where_a_pointer_says(arch: str, build: Callable[..., Module]) -> None:
+    """LLVM puts the pointer into the lower half of M0."""
+    source = """
+typedef __attribute__((address_space(3))) int *counter;
+static __attribute__((address_space(3), loader_uninitialized)) int counters[64];
+__attribute__((device_kernel)) void f(__attribute__((address_space(1))) int *out, int which) {
+  unsigned t = __builtin_amdgcn_workitem_id_x();
+  counters[t] = 100 * t;
+  __builtin_amdgcn_s_barrier();
+  int old = 0;
+  if (t & 1) old = __builtin_amdgcn_ds_append((counter)counters + which);
+  else old = __builtin_amdgcn_ds_consume((counter)counters + which + 3);
+  out[t] = old;
+  out[64 + t] = counters[t];
+}
+"""
+    out = np.zeros(128, np.int32)
+    flags = ("-O2",) if arch == "gfx942" else ("-O2", "-mwavefrontsize64")
+    build(source, arch, flags=flags).kernel("f")(1, 64, out, np.int32(7))
+    lane = np.arange(64)
+    np.testing.assert_array_equal(out[:64], np.where(lane % 2 == 1, 700, 1000))
+    np.testing.assert_array_equal(out[64:], 100 * lane + 32 * (lane == 7) - 32 * (lane == 10))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("arch", "lanes"), ALL_WAVES)
 @pytest.mark.parametrize("seed", range(2100, 2200))

@@ -112,7 +112,7 @@ const LaneRow kRows[] = {
     UN("v_cvt_f32_ubyte2", F32, U32, static_cast<float>(a >> 16 & 0xffU)),
     UN("v_cvt_f32_ubyte3", F32, U32, static_cast<float>(a >> 24)),
     UN("v_cvt_off_f32_i4", F32, U32, offsetI4(a)),
-    FLYEMU_ROW2("v_cvt_pkrtz_f16_f32", B32, F32, F32, 0, kExact,
+    FLYEMU_ROW2("v_cvt_pkrtz_f16_f32", B32, F32, F32, kHandsOn, kExact,
                 halfTowardsZero(a) | halfTowardsZero(b) << 16),
     FLYEMU_ROW2("v_cvt_pk_f16_f32", B32, F32, F32, 0, kExact,
                 halfOf(nanRule(a, a), x.fp16Overflow) | halfOf(nanRule(b, b), x.fp16Overflow)

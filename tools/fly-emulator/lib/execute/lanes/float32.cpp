@@ -11,6 +11,8 @@ constexpr Fidelity kExact = Fidelity::Exact;
 #define UN(NAME, ...) FLYEMU_ROW1(NAME, F32, F32, 0, kExact, __VA_ARGS__)
 #define BIN(NAME, ...) FLYEMU_ROW2(NAME, F32, F32, F32, 0, kExact, __VA_ARGS__)
 #define TRI(NAME, ...) FLYEMU_ROW3(NAME, F32, F32, F32, F32, 0, kExact, __VA_ARGS__)
+#define CHOOSE2(NAME, ...) FLYEMU_ROW2(NAME, F32, F32, F32, kHandsOn, kExact, __VA_ARGS__)
+#define CHOOSE3(NAME, ...) FLYEMU_ROW3(NAME, F32, F32, F32, F32, kHandsOn, kExact, __VA_ARGS__)
 
 inline float fract(float a) {
   const float r = nanRule(a - __builtin_floorf(a), a);
@@ -97,33 +99,33 @@ inline float cubeT(float x, float y, float z) {
 }
 
 const LaneRow kRows[] = {
-    TRI("v_cubeid_f32", cubeFace(a, b, c)),
-    TRI("v_cubema_f32", cubeMajor(a, b, c)),
-    TRI("v_cubesc_f32", cubeS(a, b, c)),
-    TRI("v_cubetc_f32", cubeT(a, b, c)),
+    CHOOSE3("v_cubeid_f32", cubeFace(a, b, c)),
+    CHOOSE3("v_cubema_f32", cubeMajor(a, b, c)),
+    CHOOSE3("v_cubesc_f32", cubeS(a, b, c)),
+    CHOOSE3("v_cubetc_f32", cubeT(a, b, c)),
     BIN("v_add_f32", nanRule(a + b, a, b)),
     BIN("v_sub_f32", nanRule(a - b, a, b)),
     BIN("v_subrev_f32", nanRule(b - a, b, a)),
     BIN("v_mul_f32", nanRule(a *b, a, b)),
     BIN("v_mul_legacy_f32", legacyMultiply(a, b)),
-    BIN("v_min_f32", minMode(a, b, x.ieee)),
-    BIN("v_max_f32", maxMode(a, b, x.ieee)),
+    CHOOSE2("v_min_f32", minMode(a, b, x.ieee)),
+    CHOOSE2("v_max_f32", maxMode(a, b, x.ieee)),
     TRI("v_fma_f32", nanRule(fma(a, b, c), a, b, c)),
     TRI("v_fmac_f32", nanRule(fma(a, b, c), a, b, c)),
     TRI("v_fmaak_f32", nanRule(fma(a, b, c), a, b, c)),
     TRI("v_fmamk_f32", nanRule(fma(a, b, c), a, b, c)),
-    TRI("v_min3_f32", minMode(minMode(a, b, x.ieee), c, x.ieee)),
-    TRI("v_max3_f32", maxMode(maxMode(a, b, x.ieee), c, x.ieee)),
-    TRI("v_med3_f32", med3(a, b, c, x.ieee)),
-    TRI("v_minimum3_f32", minimum(minimum(a, b), c)),
-    TRI("v_maximum3_f32", maximum(maximum(a, b), c)),
+    CHOOSE3("v_min3_f32", minMode(minMode(a, b, x.ieee), c, x.ieee)),
+    CHOOSE3("v_max3_f32", maxMode(maxMode(a, b, x.ieee), c, x.ieee)),
+    CHOOSE3("v_med3_f32", med3(a, b, c, x.ieee)),
+    CHOOSE3("v_minimum3_f32", minimum(minimum(a, b), c)),
+    CHOOSE3("v_maximum3_f32", maximum(maximum(a, b), c)),
     UN("v_floor_f32", nanRule(__builtin_floorf(a), a)),
     UN("v_ceil_f32", nanRule(__builtin_ceilf(a), a)),
     UN("v_trunc_f32", nanRule(__builtin_truncf(a), a)),
     UN("v_rndne_f32", nanRule(__builtin_roundevenf(a), a)),
     UN("v_fract_f32", fract(a)),
-    UN("v_frexp_mant_f32", frexpMantissa(a)),
-    FLYEMU_ROW1("v_frexp_exp_i32_f32", I32, F32, 0, kExact, frexpExponent(a)),
+    FLYEMU_ROW1("v_frexp_mant_f32", F32, F32, kHandsOn, kExact, frexpMantissa(a)),
+    FLYEMU_ROW1("v_frexp_exp_i32_f32", I32, F32, kHandsOn, kExact, frexpExponent(a)),
     FLYEMU_ROW2("v_ldexp_f32", F32, F32, I32, 0, kExact, ldexp(a, b)),
 };
 

@@ -66,8 +66,8 @@ inline double trigPreop(double a, int32_t segment) {
 const LaneRow kRows[] = {
     BIN("v_add_f64", nanRule(a + b, a, b)),
     BIN("v_mul_f64", nanRule(a *b, a, b)),
-    BIN("v_min_f64", minMode(a, b, x.ieee)),
-    BIN("v_max_f64", maxMode(a, b, x.ieee)),
+    FLYEMU_ROW2("v_min_f64", F64, F64, F64, kHandsOn, kExact, minMode(a, b, x.ieee)),
+    FLYEMU_ROW2("v_max_f64", F64, F64, F64, kHandsOn, kExact, maxMode(a, b, x.ieee)),
     TRI("v_fma_f64", nanRule(fma(a, b, c), a, b, c)),
     TRI("v_fmac_f64", nanRule(fma(a, b, c), a, b, c)),
     UN("v_floor_f64", nanRule(__builtin_floor(a), a)),
@@ -75,8 +75,8 @@ const LaneRow kRows[] = {
     UN("v_trunc_f64", nanRule(__builtin_trunc(a), a)),
     UN("v_rndne_f64", nanRule(__builtin_roundeven(a), a)),
     UN("v_fract_f64", fract(a)),
-    UN("v_frexp_mant_f64", frexpMantissa(a)),
-    FLYEMU_ROW1("v_frexp_exp_i32_f64", I32, F64, 0, kExact, frexpExponent(a)),
+    FLYEMU_ROW1("v_frexp_mant_f64", F64, F64, kHandsOn, kExact, frexpMantissa(a)),
+    FLYEMU_ROW1("v_frexp_exp_i32_f64", I32, F64, kHandsOn, kExact, frexpExponent(a)),
     FLYEMU_ROW2("v_ldexp_f64", F64, F64, I32, 0, kExact, ldexp(a, b)),
     FLYEMU_ROW2("v_trig_preop_f64", F64, F64, I32, 0, kExact, trigPreop(a, b)),
 };

@@ -86,6 +86,7 @@ enum LaneFlag : uint16_t {
   kWritesHigh = 1024,      ///< the 16-bit result goes to the high half
   kFlushesDenormals = 512, ///< transcendental: its own denormal behaviour, whatever MODE says
   kAsBits = 2048,          ///< float sources as they are: a class test sees denormals in any mode
+  kHandsOn = 4096,         ///< sources reach the result past the host's arithmetic, which flushes
 };
 
 struct LaneRow {

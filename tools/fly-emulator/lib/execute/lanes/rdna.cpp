@@ -9,9 +9,9 @@ namespace {
 constexpr Fidelity kExact = Fidelity::Exact;
 constexpr Fidelity kAssumed = Fidelity::Assumed;
 
-#define F32S2(NAME, ...) FLYEMU_ROW2(NAME, F32, F32, F32, 0, kExact, __VA_ARGS__)
-#define F32S3(NAME, ...) FLYEMU_ROW3(NAME, F32, F32, F32, F32, 0, kExact, __VA_ARGS__)
-#define F64S2(NAME, ...) FLYEMU_ROW2(NAME, F64, F64, F64, 0, kExact, __VA_ARGS__)
+#define F32S2(NAME, ...) FLYEMU_ROW2(NAME, F32, F32, F32, kHandsOn, kExact, __VA_ARGS__)
+#define F32S3(NAME, ...) FLYEMU_ROW3(NAME, F32, F32, F32, F32, kHandsOn, kExact, __VA_ARGS__)
+#define F64S2(NAME, ...) FLYEMU_ROW2(NAME, F64, F64, F64, kHandsOn, kExact, __VA_ARGS__)
 #define F16S2(NAME, ...)                                                                           \
   FLYEMU_ROW2(NAME, F16, F16Signalling, F16Signalling, 0, kExact, __VA_ARGS__)
 #define F16S3(NAME, ...)                                                                           \
@@ -141,8 +141,8 @@ const LaneRow kRows[] = {
     F32S3("v_minimummaximum_f32", maximum(minimum(a, b), c)),
     F16S3("v_maximumminimum_f16", minimum(maximum(a, b), c)),
     F16S3("v_minimummaximum_f16", maximum(minimum(a, b), c)),
-    F32S3("v_fma_dx9_zero_f32", dx9Fma(a, b, c)),
-    F32S3("v_fmac_dx9_zero_f32", dx9Fma(a, b, c)),
+    FLYEMU_ROW3("v_fma_dx9_zero_f32", F32, F32, F32, F32, 0, kExact, dx9Fma(a, b, c)),
+    FLYEMU_ROW3("v_fmac_dx9_zero_f32", F32, F32, F32, F32, 0, kExact, dx9Fma(a, b, c)),
     F32S3("v_mullit_f32", mullit(a, b, c)),
     FLYEMU_ROW3("v_fmac_f16", F16, F16, F16, F16, 0, kExact, nanRule(fmaHalf(a, b, c), a, b, c)),
     FLYEMU_ROW3("v_fmaak_f16", F16, F16, F16, F16, 0, kExact, nanRule(fmaHalf(a, b, c), a, b, c)),
