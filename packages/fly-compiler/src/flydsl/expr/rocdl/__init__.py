@@ -17,6 +17,7 @@ from .enum import SyncScope as SyncScope
 from .enum import TargetAddressSpace as TargetAddressSpace
 
 if TYPE_CHECKING:
+    from .barriers import lds_barrier as lds_barrier
     from .buffer import get_buffer_rsrc as get_buffer_rsrc
     from .buffer import make_buffer_ptr as make_buffer_ptr
     from .buffer import make_buffer_tensor as make_buffer_tensor
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from .copy_waits import wait_for_copies as wait_for_copies
     from .intrinsic import call_intrinsic as call_intrinsic
     from .lanes import *  # noqa: F403
-    from .lds_barrier import lds_barrier as lds_barrier
     from .memory import *  # noqa: F403
     from .mma_ops import *  # noqa: F403
     from .newer_ops import disable_xdl_arb_stall as disable_xdl_arb_stall
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from .wmma_instructions import *  # noqa: F403
 
 _NAMES: dict[str, str] = {
+    "barriers": """
+        lds_barrier
+    """,
     "buffer": """
         get_buffer_rsrc make_buffer_ptr make_buffer_tensor s_buffer_load
     """,
@@ -57,9 +60,6 @@ _NAMES: dict[str, str] = {
     "lanes": """
         ballot broadcast_rows cvt_off_f32_i4 cvt_pk_bf16_f32 cvt_pk_f32_fp8 cvt_pk_fp8_f32 cvt_scalef32_pk_bf16_fp4
         cvt_scalef32_pk_f32_fp4 cvt_scalef32_pk_fp4_f32 ds_bpermute perm_b32 rcp readfirstlane readlane wave_id
-    """,
-    "lds_barrier": """
-        lds_barrier
     """,
     "memory": """
         asyncmark buffer_load_to_lds cluster_load_async_to_lds lds_transpose_load raw_ptr_buffer_atomic_fadd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A barrier of the workgroup for what goes through LDS alone."""
+"""Barriers of the workgroup for a part of memory."""
 
 from __future__ import annotations
 
