@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+from flydsl.trace import context as _trace
 from flydsl.trace.build import attribute, build_op, int_attribute
 
 from ..ops.memory import AtomicOrdering
-from .availability import check_instruction
 
 __all__ = ["lds_barrier"]
 
@@ -23,7 +23,9 @@ def lds_barrier() -> None:
     Raises:
         ValueError: the target is no AMD GPU.
     """
-    check_instruction("rocdl.s.barrier", "lds_barrier")
+    target = _trace.target()
+    if target.nvidia:
+        raise ValueError(f"lds_barrier is for AMD GPUs, but the kernel is compiled for {target.name}: use fx.barrier()")
     _fence(AtomicOrdering.Release)
     build_op("rocdl.s.barrier", ())
     _fence(AtomicOrdering.Acquire)
