@@ -49,7 +49,7 @@ is 128 x 128, and of fp8 without LDS 32 x 128. The other tiles of gfx1100 are wh
 takes for small products.
 
 What stays below its bar: bf16 in 16 x 64 on gfx1100, where a wave that has the tile alone has 0.88 and takes a
-predicted 55 us for 16 x 4096 x 4096 and not 48; the three smallest tiles of `pick_tile` there; and fp8 without LDS in
+predicted 55 us for 16 x 4096 x 4096 and not 48; the two smallest tiles of `pick_tile` there; and fp8 without LDS in
 16 x 128, which is no default. A product of 16 x 16 has fewer others there that share its operands."""
 Made = tuple[Any, tuple[Any, ...]]
 

@@ -321,8 +321,9 @@ def _ordered_step(
     """
     (rows, columns), last = loop.wave_blocks, loop.groups - 1
     parts = loop.halves * loop.atom.calls
-    # Two products in a row that add to the same sums wait for each other: those of all columns go between them.
-    together = columns if rows == 1 and parts > 1 else 1
+    # Two products in a row that add to the same sums wait for each other: those of all columns go between them, if
+    # these are enough.
+    together = columns if rows == 1 and columns > 2 and parts > 1 else 1
 
     def loads_of(block: int, ahead: int) -> list[Access]:
         order = [(of_b, n, loop.halves) for n in range(columns - 1, -1, -1)]
