@@ -28,6 +28,13 @@ from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 TEXT = resources.files("flydsl.kernels").joinpath("defaults.json").read_text()
 FILE = module.load(TEXT)
 SHAPES = [(arch, one) for arch, found in FILE["gemm_shapes"].items() for one in found]
+# Forms of the rules, as findings: with bf16 and fp8, and two parts of K.
+FORMS = [
+    (arch, {"in_dtype": kind, "shape": form["tile"], "config": config})
+    for arch, forms in FILE["gemm"]["gfx950"]["forms"].items()
+    for form, kind in itertools.product(forms, ("bf16", "fp8"))
+    for config in [{"tile_m": form["tile"][0], "tile_n": form["tile"][1], "split_k": 2, "waves": form["waves"]}]
+]
 ROW_SHAPES = [one for found in FILE["row_shapes"].values() for one in found]
 
 
@@ -137,7 +144,9 @@ def test_classes_of_shapes():
 
 
 @pytest.mark.parametrize(
-    ("of", "found"), SHAPES, ids=lambda one: one if isinstance(one, str) else f"{one['in_dtype']} {one['shape']}"
+    ("of", "found"),
+    SHAPES + FORMS,
+    ids=lambda one: one if isinstance(one, str) else f"{one['in_dtype']} {one['shape']}",
 )
 def test_what_was_tuned_computes_right_on_a_small_problem(of, found, arch):
     if of != arch:

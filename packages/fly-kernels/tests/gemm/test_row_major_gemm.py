@@ -221,13 +221,36 @@ def test_k_is_split_where_that_saves_more_than_it_costs(arch_name):
         ("gfx942", (96, 6144, 2560), (32, 64)),  # 288 in one round, where 192 of 64 x 64 leave a third idle
         ("gfx942", (96, 7168, 2560), (64, 64)),  # 336 are more than one round
         ("gfx942", (48, 6144, 2560), (64, 64)),  # the second 32 rows would be half empty
-        ("gfx950", (1500, 5120, 3072), (128, 256)),  # 240 for 256
+        ("gfx950", (1500, 5120, 3072), (256, 128)),  # 240 for 256
+        ("gfx950", (3000, 5120, 3072), (128, 256)),  # 480, two rounds
         ("gfx1201", (96, 1024, 2560), (64, 64)),  # nothing was found there
     ],
 )
 def test_tiles_that_about_fill_the_compute_units(arch_name, shape, tile):
     config = default_config(arch_name, "bf16", *shape)
     assert (config.tile_m, config.tile_n) == tile
+
+
+@pytest.mark.parametrize(
+    ("shape", "found"),
+    [
+        ((512, 7168, 7168), (256, 128, 2, None)),  # 224 workgroups, which load 192 times K
+        ((512, 4096, 14336), (256, 128, 4, None)),
+        ((512, 5120, 5120), (128, 128, 1, (2, 4))),  # 64 x 128 would take two rounds
+        ((1024, 4096, 4096), (128, 128, 1, (2, 4))),  # the same tile in eight waves: no other is on its compute unit
+        ((512, 4096, 4096), (128, 64, 1, (2, 4))),  # 128 x 128 would need two parts of K
+        ((128, 14336, 4096), (128, 64, 1, (2, 4))),
+        ((128, 5120, 5120), (64, 64, 1, None)),  # B comes from memory for as long, and parts would cost more
+        ((192, 2048, 7168), (32, 64, 1, None)),  # half of the second tile of 128 rows would be missing
+        ((96, 7168, 2048), (64, 64, 1, None)),
+        ((512, 8192, 8160), (128, 128, 1, None)),  # no whole steps of 128 bytes
+    ],
+)
+def test_one_round_takes_what_loads_the_least(shape, found):
+    config = default_config("gfx950", "bf16", *shape)
+    assert (config.tile_m, config.tile_n, config.split_k, config.waves) == found
+    assert default_config("gfx950", "fp16", *shape) == config
+    assert default_config("gfx942", "bf16", *shape).waves is None
 
 
 @pytest.mark.parametrize(

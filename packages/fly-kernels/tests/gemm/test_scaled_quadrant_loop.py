@@ -152,9 +152,16 @@ def test_a_wait_that_is_missing_is_found(monkeypatch, wait, scaled):
         launch(*arguments, 256, 256)
 
 
-@pytest.mark.parametrize("kind", ["fp4", "fp8", "f32"])
-def test_it_has_registers_for_all(counters, kind):
+@pytest.mark.parametrize("kind", ["fp4", "fp8", "f32", "f32 row-major"])
+def test_it_has_registers_for_all(counters, monkeypatch, kind):
     c = torch.empty(300, 256, dtype=torch.bfloat16)
+    if kind == "f32 row-major":
+        monkeypatch.setattr(sys.modules[multiply_scaled.__module__], "scaled_tile", lambda *_: (256, 256))
+        problem = BlockScaled(300, 256, 768)
+        scales = {"a_scale": problem.scale_a.t().contiguous(), "b_scale": problem.scale_b}
+        profile = counters(lambda: fk.gemm(problem.a, problem.b, **scales, block=128))
+        assert profile["registers"]["vgpr_spills"] == profile["scratch_bytes"] == 0
+        return
     if kind == "f32":
         launch = compile_blockscale_preshuffle_gemm(M=1, N=256, K=768, **TILE)
         arguments = c, *BlockScaled(300, 256, 768).tensors()

@@ -14,6 +14,8 @@ from .tile_gemm import ELEMENT_BYTES
 
 __all__ = ["COMPUTE_UNITS", "GemmConfig", "default_config", "large_tile"]
 
+_ROUGHLY = 0.88
+
 
 @dataclass(frozen=True)
 class GemmConfig:
@@ -111,7 +113,7 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     about as many of them busy. Where even the smallest leaves compute units idle, those of half as many rows are taken,
     "one_round" in the table, if one round takes them all and none is half empty. Then K is split in two, four, ... up
     to 16 parts, if a workgroup saves more than it takes to add the parts up: counted in the bytes that it loads,
-    "split_costs" in the table.
+    "split_costs" in the table. Where a chip has "forms" in the table and one round takes a product, see `_one_round`.
 
     Raises ValueError when K is no multiple of 64 bytes, or for an architecture or type without a kernel.
     """
@@ -150,7 +152,56 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
         split *= 2
     if (tile_m + tile_n) * K * size * (split - 1) < table["split_costs"] * split:
         split = 1
-    return GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
+    usual = GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
+    return usual if few else _one_round(arch, in_dtype, M, N, K, usual)
+
+
+def _one_round(arch: str, in_dtype: str, M: int, N: int, K: int, usual: GemmConfig) -> GemmConfig:
+    """The tile, with its waves, and the parts of K for a product that one round of workgroups takes: of a chip's
+    "forms" in the table that with which a workgroup takes least time to load. `usual` where that takes no longer, or
+    there are no forms; of a tile a third of whose last rows would be missing there are none.
+
+    Time is counted in bytes from L2, which serves fewer workgroups faster: `usual` is given credit for that. A byte of
+    B from memory takes as long as "memory_costs" of them, so that where B is most of what there is, a smaller share of
+    A saves nothing. Parts of K cost what "split_costs" says, and a sum that goes through memory in f32 "sum_costs"; as
+    that is known roughly, they take the place of `usual` where they come to less than `_ROUGHLY` of it.
+    """
+    size, units, table = ELEMENT_BYTES[in_dtype], COMPUTE_UNITS[arch], defaults("gemm", arch)
+    forms = table["forms"].get(arch, ())
+    if not forms:
+        return usual
+    k_bytes, of_part, of_sum = K * size, float(table["split_costs"]), table["sum_costs"] * M * N / units
+    of_memory = float(table["memory_costs"]) * N * k_bytes / units
+
+    def cost(tile: tuple[int, int], split: int, rounds: float) -> tuple[float, float]:
+        loaded = rounds * (tile[0] + tile[1]) * k_bytes / split
+        return max(loaded, of_memory) + (of_part + of_sum * split if split > 1 else 0.0), loaded
+
+    tile, split = (usual.tile_m, usual.tile_n), usual.split_k
+    groups = cdiv(M, tile[0]) * cdiv(N, tile[1]) * split
+    rounds = float(cdiv(groups, units))
+    plain, least = cost(tile, split, rounds), cost(tile, split, (rounds + 2 * groups / units) / 3)
+    best: tuple[tuple[int, int], int, list[int] | None] | None = None
+    for form in forms:
+        tile, split = (form["tile"][0], form["tile"][1]), 1
+        tiles = cdiv(M, tile[0]) * cdiv(N, tile[1])
+        if 3 * (-M % tile[0]) > tile[0]:
+            continue
+        while split * tiles <= units and split <= table["most_splits"]:
+            part, rest = divmod(k_bytes, split * QUADRANT_STEP_BYTES)
+            if rest or part < 2:  # steps of the loops of large tiles
+                break
+            found = cost(tile, split, 1.0)
+            saves = found[0] < _ROUGHLY * least[0] if best is None and split > 1 else found < least
+            as_much = best is None and rounds == 1 and found == plain
+            if saves or as_much:  # whose waves are better for one round
+                best, least = (tile, split, form["waves"]), found
+            split *= 2
+    if best is None:
+        return usual
+    tile, split, waves = best
+    grid = None if waves is None else (waves[0], waves[1])
+    return GemmConfig(*tile, _depth(k_bytes // split) // size, split, waves=grid)
 
 
 def large_tile(arch: str, M: int, N: int, usual: tuple[int, int]) -> tuple[int, int] | None:

@@ -47,9 +47,8 @@ SCALED_BLOCKS = 4, 2
 _DEPTH = 64  # of K, of an instruction
 _ROWS_OF_A, _ROWS_OF_B = SCALED_BLOCKS
 _WORDS = 2  # of E8M0 scales of a block
-_SPREAD = 6  # of the 8 products of a block of A with f32 scales, with which accesses are traced
 _WAITING = 3  # products that the matrix unit works on before the first of them is scaled
-_LEFT = 2  # of them, that a step leaves to the next; with three, registers are spilled
+_LEFT = 1  # of them, that a step leaves to the next; with two, a register is spilled
 
 
 @dataclass(frozen=True)
@@ -398,7 +397,7 @@ class _F32(_Scaling):
             operands = of_b.of_instruction(column, right), of_a.of_instruction(row, lower)
             fx.gemm(self._mma, product, *operands, product)
             self._waiting.append((_part(sums, row, column, lower, right), product, partial(scale, column, lower)))
-            issue_all(early[len(early) * number // _SPREAD : len(early) * (number + 1) // _SPREAD])
+            issue_all(early[len(early) * number // count : len(early) * (number + 1) // count])
             if fx.const_expr(number >= half):
                 issue_all(late[len(late) * (number - half) // half : len(late) * (number + 1 - half) // half])
             self._add(_WAITING)
