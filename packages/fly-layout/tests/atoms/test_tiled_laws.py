@@ -88,6 +88,15 @@ class TestMmas:
         for t in range(0, mma.threads, 7):
             assert [tv(t, v) for v in range(tv[1].size())] == held(mma.partition(operand, tile, t))
 
+    @pytest.mark.parametrize("operand", "ABC")
+    def test_tv_layout_of_a_tensor_is_the_partition_of_the_tensor(self, mma, operand):
+        m, n, k = mma.tile_size_mnk
+        rows, columns = {"A": (m, k), "B": (n, k), "C": (m, n)}[operand]
+        tensor = Layout((2 * rows, 3 * columns), (3 * columns, 1))
+        tv = mma.tv_layout(operand, tensor)
+        for t in range(0, mma.threads, 7):
+            assert [tv(t, v) for v in range(tv[1].size())] == held(mma.partition(operand, tensor, t))
+
     def test_product_of_the_fragments_is_the_product_of_the_matrices(self, mma):
         """Each lane's A and B values meet in the same K as the matrices' do, for C to be complete."""
         m, n, k = mma.tile_size_mnk

@@ -72,25 +72,25 @@ def _registers(operand: str, consumer: TiledMmaFacts, producer: TiledMmaFacts, e
     m, n = rows * along_m, columns * along_n
     whole = Layout((m, n), (1, m))
     wanted = whole if operand == "A" else Layout((n, m), (m, 1))
-    if makes.partition("C", whole, 0).layout.size() != values * along_m * along_n:
+    (has_thread, has), (needs_thread, needs) = makes.tv_layout("C", whole), takes.tv_layout(operand, wanted)
+    if has.size() != values * along_m * along_n:
         raise ValueError(
             f"{name}: a fragment of {values} x {along_m} x {along_n} elements is not that of an accumulator of the "
-            f"tiled MMA, whose threads have {makes.partition('C', whole, 0).layout.size()} of {m} x {n}"
+            f"tiled MMA, whose threads have {has.size()} of {m} x {n}"
         )
-    found: list[int] | None = None
+    # What a thread has and needs are its own start and the same distances from there. So its registers are in the
+    # order of thread 0's, which starts at 0, exactly if both starts are the same.
+    place = {has(index): index for index in range(has.size())}
+    order = [place.get(needs(index), -1) for index in range(needs.size())]
     for thread in range(takes.threads):
-        has, needs = makes.partition("C", whole, thread), takes.partition(operand, wanted, thread)
-        place = {has(index): index for index in range(has.layout.size())}
-        order = [place.get(needs(index), -1) for index in range(needs.layout.size())]
-        if -1 in order or (found is not None and order != found):
+        if -1 in order or has_thread(thread) != needs_thread(thread):
             raise ValueError(
                 f"{name}: thread {thread} does not have the elements of operand {operand} where the layout of the "
                 "accumulator has them; permute the contracted mode of the tiled MMA that takes it "
                 "(fx.make_tiled_mma(..., permutation=...)), or exchange through LDS"
             )
-        found = order
-    assert found is not None
-    return _layout_of(found, takes.partition(operand, wanted, 0).layout.shape, name)
+    per_atom, rest = needs.shape
+    return _layout_of(order, (per_atom, *rest), name)
 
 
 def _layout_of(order: list[int], shape: Any, name: str) -> Any:

@@ -145,11 +145,11 @@ class TiledMma:
         return fragment_of(part.plain())
 
     # -- thread-value layouts of the whole tile --------------------------------------------------------------------
-    def tv_layout(self, operand: str) -> Layout:
-        """(thread, value) to the column-major index in the operand's tile."""
+    def tv_layout(self, operand: str, tensor: Layout | None = None) -> Layout:
+        """(thread, value) to the column-major index in the operand's tile, or to the index of a tensor of tiles."""
         axes = _axes(operand)
-        extents = tuple([self.tile_size_mnk[axis] for axis in axes])
-        view = self.view(operand, Layout(extents)).plain()
+        whole = Layout(tuple([self.tile_size_mnk[axis] for axis in axes])) if tensor is None else tensor
+        view = self.view(operand, whole).plain()
         lane, groups = view[0][0], view[0][1]
         modes = [make(self.atom_layout[axis].size(), 0, True) for axis in range(3)]
         for i, axis in enumerate(axes):
