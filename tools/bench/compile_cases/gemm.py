@@ -1,44 +1,21 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compile time of every GEMM that the defaults can choose, by stage, with what its code uses.
-
-    python tools/bench/gemm_compile_time.py                         # all, one process each, in three rounds
-    python tools/bench/gemm_compile_time.py --only 'fp8/f32.*128x256' --rounds 5
-    python tools/bench/gemm_compile_time.py --before FOLDER         # beside another version (pip install --target)
+"""Every GEMM that the defaults can choose.
 
 The kernels are the main loops that defaults.json lists, for each type or format of operands, its tiles for plain
-operands by the plan, products of int8 and int4, and of groups. Each is compiled in a process of its own that has
-imported the compiler, for K of eight steps, and without a cache; nothing is launched. Times are processor time, which
-other processes of the machine change little, the least of the rounds: tracing, passes of MLIR, code generation with
-linking, and all of the call. The code is summed up by a hash, so that two versions are seen to make the same.
-
-The exit status is 1 when a kernel takes more than a second, or spills.
+operands by the plan, products of int8 and int4, and of groups, for K of eight steps.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
-import os
-import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-MOST_SECONDS = 1.0
-_ARCHES = ("gfx942", "gfx950")
 _EIGHT_BITS = ("fp8", "int8")
 _INT4_TILES = ((16, 64), (64, 128), (64, 256), (128, 128), (128, 256))
 _GROUP_TILES = ((16, 128), (64, 128), (128, 128))
-_CODE_GENERATION = ("gpu-module-to-binary", "emit")
 _COLUMNS, _GROUPS = 4096, 4
 
 
-# -- what is compiled -------------------------------------------------------------------------------------------------
 def cases(arch: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """(name, fields of `TileGemm`) of each kernel for a target."""
     from flydsl.kernels.common.defaults import defaults
@@ -106,37 +83,19 @@ def _scaled(formats: Any, tile: Any, step: int, shuffled: bool) -> dict[str, Any
     }  # fmt: skip
 
 
-# -- in the measured process ------------------------------------------------------------------------------------------
-def measure(arch: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Compile one kernel; its times and what its code uses."""
+def compile_one(arch: str, fields: dict[str, Any]) -> None:
+    """Compile the kernel with these fields."""
     import torch
-    from isa.code_object import images_in, kernels_of
-    from isa.statistics import of_image
 
     import flydsl.compiler as flyc
     from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
     from flydsl.kernels.gemm.tile_gemm import TileGemm
 
-    if fields.get("waves"):
-        fields["waves"] = tuple(fields["waves"])
-    epilogue = Epilogue(scaled=fields.pop("scaled"))
-    gemm = TileGemm(arch=arch, N=_COLUMNS, out_dtype="bf16", epilogue=epilogue, **fields)
+    others = {name: value for name, value in fields.items() if name != "scaled"}
+    epilogue = Epilogue(scaled=fields["scaled"])
+    gemm = TileGemm(arch=arch, N=_COLUMNS, out_dtype="bf16", epilogue=epilogue, **others)
     launch, arguments = launcher(gemm, torch)
-    compiled = flyc.compile.only(launch, *arguments)
-    stages = dict(flyc.compilation_reports()[-1].processor_seconds)
-    found: dict[str, Any] = {"all": sum(stages.values()), "trace": stages["trace"], "stages": stages}
-    found["code generation"] = sum(stages[one] for one in _CODE_GENERATION)
-    with tempfile.TemporaryDirectory() as folder:
-        image = images_in(Path(compiled.export(Path(folder) / "kernel.so")))[0]
-    statistics = of_image(image)[0]
-    loop = statistics.main_loop
-    text = "\n".join(f"{one.mnemonic} {one.operands}" for one in kernels_of(image)[0].instructions)
-    found |= {
-        "registers": statistics.vgpr_total, "spills": statistics.spills, "bytes": statistics.code_bytes,
-        "instructions": statistics.whole.instructions, "loop": loop.instructions if loop else 0,
-        "code": hashlib.sha256(text.encode()).hexdigest()[:8],
-    }  # fmt: skip
-    return found
+    flyc.compile.only(launch, *arguments)
 
 
 def launcher(gemm: Any, torch: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -182,61 +141,3 @@ def launcher(gemm: Any, torch: Any) -> tuple[Any, tuple[Any, ...]]:
         scales = [torch.zeros(count) for count in (rows, columns)]
     c, offsets = torch.empty(rows * gemm.N, dtype=torch.bfloat16), torch.zeros(gemm.groups + 1, dtype=torch.int64)
     return product, (c, a, b, *scales, offsets, rows)
-
-
-# -- in the measuring one ---------------------------------------------------------------------------------------------
-def main() -> int:
-    """Measure, print a line for each kernel, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="pattern that the target and name, `gfx950 fp8 128x256`, have")
-    parser.add_argument("--before", type=Path, help="folder with packages of another version, first on the path")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="write the results there too")
-    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.measure:
-        print(json.dumps(measure(options.measure[0], json.loads(options.measure[1]))))
-        return 0
-    versions = {"now": None, **({"before": options.before} if options.before else {})}
-    heads = ("target", "kernel", "trace, s", "passes", "code", "all", "loop", "registers", "spilled", "code")
-    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
-    results: dict[str, Any] = {}
-    for arch in _ARCHES:
-        for name, fields in cases(arch):
-            if not re.search(options.only, f"{arch} {name}"):
-                continue
-            found = {}
-            for which, folder in versions.items():
-                rounds = [_round(arch, fields, folder) for _ in range(options.rounds)]
-                found[which] = min(rounds, key=lambda one: one["all"])
-            results[f"{arch} {name}"] = found
-            for which, one in found.items():
-                print(f"| {arch} | {name}{', before' * (which == 'before')} | {_line(one)} |", flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    slow = [name for name, one in results.items() if one["now"]["all"] > MOST_SECONDS or one["now"]["spills"]]
-    print(f"{len(results)} kernels; more than {MOST_SECONDS} s, or registers in memory: {', '.join(slow) or 'none'}")
-    return 1 if slow else 0
-
-
-def _round(arch: str, fields: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as cache:
-        variables = os.environ | {"FLYDSL_GPU_ARCH": arch, "ARCH": arch, "FLYDSL_RUNTIME_CACHE_DIR": cache}
-        if folder:
-            variables["PYTHONPATH"] = str(folder.resolve())
-        command = [sys.executable, __file__, "--measure", arch, json.dumps(fields)]
-        done = subprocess.run(command, env=variables, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{arch} {fields}:\n{done.stderr}")
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result
-
-
-def _line(one: dict[str, Any]) -> str:
-    others = one["all"] - one["trace"] - one["code generation"]
-    cells = [f"{each:.2f}" for each in (one["trace"], others, one["code generation"], one["all"])]
-    return " | ".join([*cells, *(str(one[name]) for name in ("loop", "registers", "spills", "code"))])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
