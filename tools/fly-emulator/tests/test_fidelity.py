@@ -16,6 +16,7 @@ from opcodes.tables import TABLES
 from flydsl.emulator.device import EmulatorError, Module
 
 TESTS = Path(__file__).parent
+OF_KERNELS = TESTS.parents[2] / "packages" / "fly-kernels" / "tests"
 PAGE = TESTS.parents[2] / "docs" / "emulator" / "fidelity.md"
 
 
@@ -24,7 +25,10 @@ def test_the_page_names_tests_that_exist() -> None:
     rows = [re.split(r"(?<!\\)\|", line)[3].replace("\\|", "|") for line in lines]
     cases = {one.name for cases in TABLES.values() for one in cases()}
     functions = {
-        name for path in TESTS.rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+        name
+        for folder in (TESTS, OF_KERNELS)
+        for path in folder.rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
     }
     named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
     assert len(rows) > 25
