@@ -6,8 +6,9 @@
 
 A process imports torch and `flydsl.kernels`, makes its tensors and a context, and then calls one operator once: from
 the call to the end of its kernel. Each has a disk cache of its own, which is empty, and CUDA_CACHE_DISABLE=1, so that
-the driver compiles too. Of `ROUNDS` such processes the middle one stands, behind one that is not counted. A second
-figure is that of the first call of an operator in a process that has called another one.
+the driver compiles too. Of `ROUNDS` such processes the middle one stands, with the least and the most, behind one that
+is not counted. A second figure is that of the first call of an operator in a process that has called another one. The
+host's speed stands beside them, as the time of a loop of Python: hosts differ by 2, and one from itself too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROUNDS = 3
+ROUNDS = 5
+TURNS = 1_000_000  # of the loop that tells how fast the host is
 OPERATORS = ("softmax", "gemm bf16", "attention, causal")
 
 
@@ -56,8 +58,20 @@ def _seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
+def _loop() -> float:
+    """Seconds of a loop of Python."""
+    started = time.perf_counter()
+    total = 0
+    for turn in range(TURNS):
+        total += turn
+    return time.perf_counter() - started
+
+
 def one(name: str, before: str | None) -> dict[str, float]:
-    """Seconds of the first call and of the second one in this process, and of our compiler in the first."""
+    """Seconds of the first call and of the second one in this process, and of parts of the first.
+
+    The call begins with importing the compiler, which is done here to be timed.
+    """
     import torch
 
     import flydsl.kernels
@@ -67,13 +81,18 @@ def one(name: str, before: str | None) -> dict[str, float]:
     if before is not None:
         _call(before)()
     call = _call(name)
-    first = _seconds(call)
-    import flydsl.compiler as flyc
+    loop = _loop()
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    from flydsl.kernels.common.language import flyc
 
-    report = flyc.compilation_reports()[-1]
+    reports = flyc.compilation_reports
+    imported = time.perf_counter() - started
+    first = imported + _seconds(call)
+    report = reports()[-1]
     return {
-        "first": first, "second": _seconds(call), "trace": report.seconds["trace"], "compiler": report.total,
-        "dynamo": float("torch._dynamo" in sys.modules),
+        "first": first, "second": _seconds(call), "imports": imported, "trace": report.seconds["trace"],
+        "compiler": report.total, "loop": loop, "dynamo": float("torch._dynamo" in sys.modules),
     }  # fmt: skip
 
 
@@ -96,7 +115,9 @@ def run(results: Path) -> int:
     for name in OPERATORS:
         before = OPERATORS[1] if name == OPERATORS[0] else OPERATORS[0]
         some = sorted((_apart(name) for _ in range(ROUNDS)), key=lambda times: times["first"])
-        found[name] = {**some[ROUNDS // 2], "after another": _apart(name, before)["first"]}
+        least, most = some[0]["first"], some[-1]["first"]
+        after = _apart(name, before)["first"]
+        found[name] = {**some[ROUNDS // 2], "least": least, "most": most, "after another": after}
         print(name, {key: round(value, 3) for key, value in found[name].items()}, flush=True)
     results.write_text(json.dumps(found, indent=1))
     return 0

@@ -54,12 +54,13 @@ _FIRST = """
 ## The first call of an operator, nothing cached
 
 Milliseconds, by `tools/bench/cuda_first.py`: from the call to the end of its kernel, in a new process that has imported
-torch and has a context, with an empty cache of ours and the driver's off; of 3 processes the middle one. *After
-another*: in a process in which another operator was called before. Of the first, the time of tracing and of our
-compiler, tracing included; the rest are imports, the driver's compiler and the file.
+torch and has a context, with an empty cache of ours and the driver's off; of 5 processes the middle one, with the least
+and the most. *After another*: in a process in which another operator was called before. Of the first, the time of
+importing the compiler, of tracing, and of our compiler, tracing included; the driver's compiler runs beside the import
+of tvm-ffi. *Host* is the time of a loop of Python of a million turns in that process: hosts differ by 2.
 
-| operator | first call | after another | of it tracing | our compiler | second call |
-|---|---|---|---|---|---|"""
+| operator | first call (least, most) | after another | of it imports | tracing | our compiler | second call | host |
+|---|---|---|---|---|---|---|---|"""
 
 
 def _ratio(point: dict[str, Any], peers: list[str]) -> float:
@@ -139,8 +140,11 @@ def _first_calls(first: Path | None) -> list[str]:
         return []
     lines = [_FIRST]
     for name, times in json.loads(first.read_text()).items():
-        shown = " | ".join(f"{times[key] * 1e3:.0f}" for key in ("first", "after another", "trace", "compiler"))
-        lines.append(f"| {name} | {shown} | {times['second'] * 1e3:.2f} |")
+        whole, least, most = (f"{times[key] * 1e3:.0f}" for key in ("first", "least", "most"))
+        parts = ("after another", "imports", "trace", "compiler")
+        shown = " | ".join(f"{times[key] * 1e3:.0f}" for key in parts)
+        last = f"{times['second'] * 1e3:.2f} | {times['loop'] * 1e3:.0f}"
+        lines.append(f"| {name} | {whole} ({least}, {most}) | {shown} | {last} |")
     return lines
 
 

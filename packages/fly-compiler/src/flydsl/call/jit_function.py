@@ -318,7 +318,7 @@ class JitFunction(Typed[P, R]):
             hints=validated(effective_hints(self.compile_hints)),
             is_from_outside=outside,
         )
-        if runs:
+        if runs and not request.settings.compile_only:
             load_driver_compiler()
         try:
             compiled = compile_request(request)

@@ -44,6 +44,11 @@ COMBINE = {
 }
 
 
+# Elements of a row from which a kernel may begin while the launches before it end. On an H200 rows of 8,192 and 16,384
+# elements take 0.1 to 0.7 us less of 3 to 8, and 1 GiB of them as long; 1 GiB of 1,024 elements takes a quarter longer.
+_OVERLAPPING = 8192
+
+
 class RowThread:
     """This thread's place: `lane`, its number among the threads of its row; and its reductions over the row.
 
@@ -52,7 +57,7 @@ class RowThread:
     """
 
     def __init__(self, plan: RowPlan) -> None:
-        if architecture().nvidia:  # for nothing of another launch is used before
+        if architecture().nvidia and plan.columns >= _OVERLAPPING:
             fx.nvgpu.griddepcontrol_wait()
             fx.nvgpu.griddepcontrol_launch_dependents()
         thread, block = fx.thread_idx.x, fx.block_idx.x

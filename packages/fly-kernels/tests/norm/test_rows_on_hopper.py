@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Row kernels on NVIDIA Hopper: which of them begin while the launches before them end. No device is asked for."""
+
+import pytest
+import torch
+
+import flydsl.compiler as flyc
+from flydsl.kernels.layernorm_kernel import build_layernorm_module
+from flydsl.kernels.rmsnorm_kernel import build_rmsnorm_module
+from flydsl.kernels.softmax_kernel import build_softmax_module
+
+
+def operands(builder, columns):
+    matrix, vector = torch.empty(4, columns, dtype=torch.bfloat16), torch.empty(columns, dtype=torch.bfloat16)
+    vectors = {build_softmax_module: 0, build_rmsnorm_module: 1, build_layernorm_module: 2}[builder]
+    return [matrix, *[vector] * vectors, matrix, 4]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("builder", [build_softmax_module, build_rmsnorm_module, build_layernorm_module])
+@pytest.mark.parametrize(("columns", "overlaps"), [(1024, False), (8192, True), (16384, True)])
+def test_long_rows_wait_by_themselves(builder, columns, overlaps, monkeypatch):
+    """Short ones took a quarter longer so, where there are many."""
+    for name in ("ARCH", "FLYDSL_GPU_ARCH"):
+        monkeypatch.setenv(name, "sm_90a")
+    compiled = flyc.compile.only(builder(columns, "bf16"), *operands(builder, columns), None)
+    (kernel,) = compiled.note["kernels"]
+    assert kernel.get("griddepcontrol_wait", False) is overlaps
