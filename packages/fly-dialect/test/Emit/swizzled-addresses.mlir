@@ -93,3 +93,28 @@ gpu.module @buffers_behind [#rocdl.target<chip = "gfx942">] {
     llvm.return
   }
 }
+
+// In global memory the constants may add up to more than a signed word holds.
+
+// CHECK-LABEL: far_behind:
+// CHECK:       v_add_co_u32_e32 {{v[0-9]+}}, vcc, 0xbffff000,
+// CHECK:       v_addc_co_u32_e32 {{v[0-9]+}}, vcc, 0,
+// CHECK:       s_endpgm
+gpu.module @far_behind [#rocdl.target<chip = "gfx942">] {
+  llvm.func @far_behind(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {gpu.kernel, rocdl.kernel} {
+    %t = rocdl.workitem.id.x : i32
+    %row = llvm.getelementptr %in[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, vector<8xi16>
+    %mask = llvm.mlir.constant(896 : i64) : i64
+    %shift = llvm.mlir.constant(3 : i64) : i64
+    %next = llvm.getelementptr %row[1610608640] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %last = llvm.getelementptr %next[1610612736] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %a = llvm.ptrtoint %last : !llvm.ptr<1> to i64
+    %b = llvm.and %a, %mask : i64
+    %c = llvm.lshr %b, %shift : i64
+    %d = llvm.xor %a, %c : i64
+    %p = llvm.inttoptr %d : i64 to !llvm.ptr<1>
+    %v = llvm.load volatile %p {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    llvm.store %v, %out : vector<4xi32>, !llvm.ptr<1>
+    llvm.return
+  }
+}
