@@ -11,6 +11,7 @@ import torch
 from rows import DTYPES, row, rows
 
 from flydsl.kernels.attention.fused_rope_cache_kernel import build_fused_rope_cache_module
+from flydsl.kernels.attention.rope_config import plan_rope, rope_config
 from flydsl.kernels.elementwise.argmax_kernel import build_argmax_module
 from flydsl.kernels.elementwise.gated_kernel import build_gated_bwd_module, build_gated_module
 from flydsl.kernels.elementwise.pointwise_kernel import build_binary_module, build_unary_bwd_module, build_unary_module
@@ -172,7 +173,9 @@ def test_backward_writes_its_sums_in_full_transactions(emulator, monkeypatch):
 @pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(8, 1, 64), (32, 8, 128), (3, 3, 256)])
 @pytest.mark.parametrize("table_dtype", ["f32", "bf16"])
 def test_rope_reads_the_rows_of_its_tables_once(heads, kv_heads, dim, table_dtype, counters):
-    """Also those of f32; and 4 bytes of its position for each of the 16 or 32 bytes that a thread reads of a table."""
+    """Once for each workgroup that has heads of a token: the tables' rows, also those of f32, and 4 bytes of a position
+    for each of the 16 or 32 bytes that a thread reads of a table.
+    """
     tokens, page = 9, 16
     q, k = torch.zeros(tokens, heads, dim).bfloat16(), torch.zeros(tokens, kv_heads, dim).bfloat16()
     tables = [rows(20, dim // 2, table_dtype) for _ in range(2)]
@@ -180,8 +183,10 @@ def test_rope_reads_the_rows_of_its_tables_once(heads, kv_heads, dim, table_dtyp
     caches = [torch.zeros(1, page, kv_heads, dim).bfloat16() for _ in range(2)]
     kernel = build_fused_rope_cache_module(dim, -1, heads, kv_heads, page)
     profile = counters(kernel, q, k, k, positions, *tables, positions, *caches, q, k, tokens, *[torch.ones(1)] * 2)
-    least = 2 * bytes_of(q) + 5 * bytes_of(k) + tokens * bytes_of(tables[0][0], tables[1][0], positions[:1])
-    check(profile, least + 4 * tokens * (dim // 2 // 8), ragged=True)
+    lanes = dim // 2 // 8
+    shared = tokens * (bytes_of(tables[0][0], tables[1][0], positions[:1]) + 4 * lanes)
+    workgroups = plan_rope(heads + kv_heads, lanes, rope_config()).parts
+    check(profile, 2 * bytes_of(q) + 5 * bytes_of(k) + shared * workgroups, ragged=True)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
