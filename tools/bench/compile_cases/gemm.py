@@ -84,18 +84,23 @@ def _scaled(formats: Any, tile: Any, step: int, shuffled: bool) -> dict[str, Any
 
 
 def compile_one(arch: str, fields: dict[str, Any]) -> None:
-    """Compile the kernel with these fields."""
+    """Compile a kernel of `cases`."""
+    import flydsl.compiler as flyc
+
+    launch, arguments = problem(arch, fields)
+    flyc.compile.only(launch, *arguments)
+
+
+def problem(arch: str, fields: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The host function of a kernel of `cases`, and arguments for it."""
     import torch
 
-    import flydsl.compiler as flyc
     from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
     from flydsl.kernels.gemm.tile_gemm import TileGemm
 
     others = {name: value for name, value in fields.items() if name != "scaled"}
     epilogue = Epilogue(scaled=fields["scaled"])
-    gemm = TileGemm(arch=arch, N=_COLUMNS, out_dtype="bf16", epilogue=epilogue, **others)
-    launch, arguments = launcher(gemm, torch)
-    flyc.compile.only(launch, *arguments)
+    return launcher(TileGemm(arch=arch, N=_COLUMNS, out_dtype="bf16", epilogue=epilogue, **others), torch)
 
 
 def launcher(gemm: Any, torch: Any) -> tuple[Any, tuple[Any, ...]]:
