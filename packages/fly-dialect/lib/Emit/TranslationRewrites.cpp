@@ -105,7 +105,8 @@ void fly::offsetSwizzledAddresses(Operation *gpuModule) {
     auto behind = [&](Value pointer, int64_t bytes) -> Value {
       if (bytes == 0)
         return pointer;
-      if (word.isInteger(64) && !llvm::isInt<32>(bytes)) // more than an index in an attribute can be
+      // More than an index in an attribute can be.
+      if (word.isInteger(64) && !llvm::isInt<32>(bytes))
         return LLVM::GEPOp::create(builder, loc, type, octet, pointer, ValueRange(constant(bytes)));
       return LLVM::GEPOp::create(builder, loc, type, octet, pointer,
                                  ArrayRef<LLVM::GEPArg>(static_cast<int32_t>(bytes)));
