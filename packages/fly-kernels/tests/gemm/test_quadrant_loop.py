@@ -7,11 +7,14 @@ import pytest
 import torch
 from references import Problem
 
+import flydsl.compiler as flyc
+import flydsl.expr as fx
 from flydsl.kernels.common.mma import quadrant_loop
 from flydsl.kernels.common.mma.loop_plan import TiledLoop
 from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm import tile_gemm
 from flydsl.kernels.gemm.config import GemmConfig, default_config
+from flydsl.kernels.gemm.preshuffle_gemm import build_preshuffle_gemm
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
 from flydsl.runtime import DeviceError, LaunchError
 
@@ -30,6 +33,21 @@ def used(monkeypatch):
         tile_gemm, "quadrant_sums", lambda gemm, loop, *rest: (loops.append(loop), found(gemm, loop, *rest))[1]
     )
     return loops
+
+
+def check_launcher(run, launch, problem, b, *names, **options):
+    """A launcher that a host function calls; `names` are those of the scales and the bias that it takes."""
+
+    @flyc.jit
+    def gemm(C, A, B, scale_a, scale_b, bias, M: fx.Int32, stream: fx.Stream = fx.Stream(None)):
+        given = {"scale_a": scale_a, "scale_b": scale_b, "bias": bias}
+        launch(C, A, B, M, stream, **{one: given[one] for one in names})
+
+    c = problem.output()
+    run(
+        gemm, c, problem.a, b, problem.scale_a, problem.scale_b, problem.bias, problem.M, writes=[c], **options
+    )  # fmt: skip
+    problem.check(c)
 
 
 def check(run, arch, tile, shape, in_dtype, out_dtype="bf16", *, shuffled=False, split_k=1, **options):
@@ -89,14 +107,46 @@ def test_loads_past_the_registers_are_what_it_has(run, arch, used):
     assert len(used) == 1
 
 
-@pytest.mark.parametrize("option", [{"shuffled_store": True}, {"atomic": True}, {"stochastic": True}, {"groups": 2}])
-def test_epilogues_in_blocks_of_16_have_another_loop(option):
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
+@pytest.mark.parametrize("tile", [(256, 256), (128, 256), (256, 128)])
+def test_results_by_way_of_lds(run, arch, used, tile, in_dtype):
+    """Two tiles of columns, and rows that none divides."""
+    depth = 64 if in_dtype == "bf16" else 128
+    problem = Problem(tile[0] + 13, 512, 2 * depth, in_dtype, arch=arch, seed=tile[0], epilogue="bias")
+    launch = build_preshuffle_gemm(
+        N=512, K=problem.K, tile_m=tile[0], tile_n=tile[1], tile_k=depth, in_dtype=in_dtype, out_dtype="bf16",
+        epilogue="bias", shuffled_store=True,
+    )  # fmt: skip
+
+    def launched(C, A, B, M, stream, **extras):
+        launch(C, A, B, M, fx.Int32(512), stream, **extras)
+
+    names = ("scale_a", "scale_b", "bias") if in_dtype == "fp8" else ("bias",)
+    check_launcher(run, launched, problem, shuffle_weight(problem.b), *names)
+    assert [one.tile[:2] for one in used] == [tile]
+
+
+@pytest.mark.parametrize("n", [256, 268])
+def test_atomic_results(run, arch, used, n):
+    problem = Problem(141, n, 512, "bf16", "bf16", arch=arch)
+    gemm = tile_gemm.TileGemm(
+        arch="gfx950", N=n, K=512, in_dtype="bf16", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=64,
+        epilogue=tile_gemm.Epilogue(), shuffled=False, split_k=2, atomic=True,
+    )  # fmt: skip
+    # Each part is rounded, and what it is added to.
+    magnitude = problem.a.double().abs() @ problem.b.double().abs().t()
+    problem.error = problem.error + 3 * (magnitude + problem.expected.abs()) * 2.0**-8
+    check_launcher(run, tile_gemm.build_tile_gemm(gemm, "gemm_nt"), problem, problem.b, same_bits=False)
+    assert len(used) == 1
+
+
+def test_groups_have_another_loop():
     gemm = tile_gemm.TileGemm(
         arch="gfx950", N=256, K=512, in_dtype="bf16", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=64,
         epilogue=tile_gemm.Epilogue(), shuffled=True,
     )  # fmt: skip
     assert gemm.tiled.quadrants
-    assert not replace(gemm, **option).tiled.quadrants
+    assert not replace(gemm, groups=2).tiled.quadrants
 
 
 def test_one_step_is_too_short(run, arch, used):
@@ -144,7 +194,7 @@ def test_a_wait_that_is_missing_is_found(arch, monkeypatch, wait):
         ((5120, 5120, 8320), (256, 256)),  # both leave as many idle in their last round
         ((4352, 4096, 4096), (128, 256)),  # 272 of the large ones would take two rounds
         ((4096, 4096, 192), (128, 256)),  # no whole steps of 128 bytes, with int8
-        ((2048, 4096, 4096), (128, 256)),  # too few of the large ones
+        ((2048, 4096, 4096), (256, 128)),  # too few of the large ones; one round, see `config._one_round`
     ],
 )
 def test_large_products_have_it_by_default(shape, tile):

@@ -89,6 +89,22 @@ def test_f32_scales(run, used, split_k, steps):
     assert used
 
 
+@pytest.mark.parametrize("in_dtype", ["fp4", "a8w4", "fp8"])
+def test_results_by_way_of_lds(run, used, in_dtype):
+    """Two tiles of columns; of instructions of 32 rows, and of 16."""
+    M, N, K = 261, 512, 512
+    if in_dtype == "fp8":
+        problem, c = BlockScaled(M, N, K), torch.empty(M, N, dtype=torch.bfloat16)
+        launch = compile_preshuffle_gemm_a8(M=1, N=N, K=K, **TILE, scale_mode="blockscale", use_cshuffle_epilog=True)
+    else:
+        problem = MxProblem(M, N, K, {"a8w4": "fp8"}.get(in_dtype, in_dtype), "fp4", seed=K)
+        launch = compile_preshuffle_gemm_a8(M=1, N=N, K=K, **TILE, in_dtype=in_dtype, use_cshuffle_epilog=True)
+        c = problem.output()
+    run(launch, c, *problem.tensors(), M, N, writes=[c])
+    problem.check(c)
+    assert used
+
+
 def test_columns_that_no_tile_divides(monkeypatch, used):
     """As N = 2112: the last tile has a half without columns, and the last block of scales 64 of them."""
     monkeypatch.setattr(sys.modules[multiply_scaled.__module__], "scaled_tile", lambda *_: (256, 256))

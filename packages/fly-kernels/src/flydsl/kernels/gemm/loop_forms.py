@@ -89,8 +89,8 @@ def _listed_form(gemm: TileGemm) -> TiledLoop | None:
             continue
         if one.get("asked") and not gemm.direct:
             continue
-        if one["loop"].get("quadrants") and (gemm.atomic or gemm.stochastic or gemm.shuffled_store or gemm.groups):
-            continue  # whose epilogues know only blocks of 16 rows
+        if one["loop"].get("quadrants") and gemm.groups:
+            continue  # whose operands begin and end elsewhere
         along_m, along_n = one["waves"]
         steps, rest = divmod(gemm.K // gemm.split_k, one["step"])
         direct, occupancy = one["loop"].get("direct", False), one["waves_per_eu"]

@@ -190,7 +190,7 @@ def build_tdm_gemm(gemm: TdmGemm, name: str) -> Callable[..., None]:
         split = [list(range(at, at + access)) for at in range(0, plan.run, access)]
         results = [sums[key].shuffle(sums[key], part) for key in sorted(sums) for part in split]
         mine = output_copy(plan, output, access).get_slice(thread)
-        places = places_of(plan, access, thread)
+        places = places_of(plan, mine, len(results))
         chain, shape = fx.Epilogue(), (tile_n, tile_m)
         read = {}
         if fx.const_expr(gemm.row_scaled):

@@ -24,7 +24,7 @@ from ..common.mma.loop_plan import TiledLoop, operand_layout
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from ..common.mma.operand_scales import MX_FORMATS
 from ..common.mma.output_tile import output_copy, places_of
-from ..common.mma.shuffled_store import store_shuffled
+from ..common.mma.shuffled_store import store_shuffled, store_shuffled_quadrants
 from ..common.mma.staged_loop import staged_loop
 from ..common.mma.staging import Staging
 from ..common.mma.tile_plan import TilePlan, best_plan, plan_tile
@@ -48,7 +48,14 @@ from .group_tiles import tile_of_group
 from .loop_forms import given_loop, large_tile_loop, scaled_loop
 from .splitk_reduce import build_splitk_reduce
 from .tile_checks import check_operands, check_size
-from .tile_operands import large_tile_sums, lds_buffers, loop_scales, quadrant_sums, scaled_quadrant_sums
+from .tile_operands import (
+    large_tile_sums,
+    lds_buffers,
+    loop_scales,
+    quadrant_rooms,
+    quadrant_sums,
+    scaled_quadrant_sums,
+)
 
 __all__ = ["A_BYTES", "ELEMENT_BYTES", "OUTPUTS", "TileGemm", "build_tile_gemm"]
 
@@ -267,8 +274,8 @@ def _tiled_form(gemm: TileGemm) -> tuple[Any, ...] | None:
         fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
         fits = fits and gemm.direct <= options.get("direct", False)
         fits = fits and gemm.waves_per_eu <= one.get("waves_per_eu", 1)
-        if options.get("quadrants") and (gemm.atomic or gemm.stochastic or gemm.shuffled_store or gemm.groups):
-            continue  # whose epilogues know only blocks of 16 rows
+        if options.get("quadrants") and gemm.groups:
+            continue  # whose operands begin and end elsewhere
         if fits and asked == (one["waves"] if one.get("given") else None):
             along_m, along_n, along_k = one["waves"]
             return one["step_bytes"], (along_m, along_n), along_k, options
@@ -363,6 +370,8 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             buffers: tuple[Any, ...] = ()
             if fx.const_expr(not (gemm.large_tile or tiled.quadrants)):
                 buffers = lds_buffers(plan, tiled, plan.store_chunks if gemm.shuffled_store else 0)
+            elif fx.const_expr(tiled.quadrants):
+                buffers = quadrant_rooms(tiled)
             if fx.const_expr(gemm.large_tile):
                 sums = large_tile_sums(
                     gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
@@ -371,12 +380,12 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             elif fx.const_expr(tiled.quadrants and (gemm.block_scaled or gemm.b_mx)):
                 sums = scaled_quadrant_sums(
                     gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
-                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), part, M, thread, turns,
+                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), part, M, buffers, thread, turns,
                 )  # fmt: skip
             elif fx.const_expr(tiled.quadrants):
                 sums = quadrant_sums(
                     gemm, tiled, A, B, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
-                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), thread, turns,
+                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), buffers, thread, turns,
                 )  # fmt: skip
             else:
                 rows_a = tiled.staged_rows or gemm.tile_m
@@ -438,13 +447,13 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                 parts = [list(range(at, at + access)) for at in range(0, run, access)]
                 results = [one.shuffle(one, part) for one in results for part in parts]
             if fx.const_expr(gemm.stochastic):
-                at = zip(results, places_of(plan, access, thread), strict=True)
+                at = zip(results, places_of(plan, mine, len(results)), strict=True)
                 results = [
                     _rounded(values, (first_row + row) * gemm.N + (first_column + column), extras["sr_seed"])
                     for values, (column, row) in at
                 ]
             if fx.const_expr(gemm.atomic):
-                places = places_of(plan, access, thread)
+                places = places_of(plan, mine, len(results))
                 share = thread // plan.wave % plan.k_waves
                 stride = strides.get("C", usual["C"])
                 start = start_of(C)
@@ -458,7 +467,13 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                             added = values.shuffle(values, list(range(each * pair, each * pair + each)))
                             fx.atomic_add(start + (at + each * pair), added if each > 1 else added[0])
             elif fx.const_expr(gemm.shuffled_store):
-                store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
+                if fx.const_expr(tiled.quadrants):
+                    rooms = buffers[: 2 * BUFFERS : 2]
+                    store_shuffled_quadrants(
+                        chain, mine, results, matrix(C, "C"), plan, rooms, thread, small=tiled.scaled
+                    )
+                else:
+                    store_shuffled(chain, mine, results, matrix(C, "C"), plan, buffers[0], thread)
             else:
                 stored: Any = 1
                 if fx.const_expr(plan.column_parts < plan.k_waves):

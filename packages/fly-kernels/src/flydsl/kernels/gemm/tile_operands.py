@@ -103,19 +103,18 @@ def quadrant_sums(
     B: fx.Tensor | fx.Pointer,
     of_a: tuple[Any, ...],
     of_b: tuple[Any, ...],
+    rooms: tuple[fx.Pointer, ...],
     thread: fx.Int32,
     looped: fx.Int32,
 ) -> dict[tuple[int, int], fx.Vector]:
-    """The sums of the main loop in quadrants; (first row, bytes of a row, bytes to the end, first byte) of A and B."""
+    """The sums of the main loop in quadrants; (first row, bytes of a row, bytes to the end, first byte) of A and B, and
+    its `quadrant_rooms`."""
     quadrant, operands = QuadrantLoop(loop), []
     for operand, (tensor, (first, row, end, start)) in enumerate(((A, of_a), (B, of_b))):
         shuffled = gemm.shuffled and operand == 1
         layout = quadrant.operand_layout(operand, row // loop.atom.element_bytes, shuffled=shuffled)
         operands.append(tile_tensor(tensor, loop.element, first, row, end - start, start, layout))
-    allocator = fx.SharedAllocator()
-    chunks = quadrant.lds_chunks()
-    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for _ in range(2 * BUFFERS)]
-    return quadrant.run(operands[0], operands[1], lds, thread, looped)
+    return quadrant.run(operands[0], operands[1], rooms, thread, looped)
 
 
 def scaled_quadrant_sums(
@@ -128,10 +127,11 @@ def scaled_quadrant_sums(
     of_b: tuple[Any, ...],
     part: int | fx.Int32,
     M: fx.Int32,
+    rooms: tuple[fx.Pointer, ...],
     thread: fx.Int32,
     looped: fx.Int32,
 ) -> dict[tuple[int, int], fx.Vector]:
-    """The sums of the main loop in quadrants with scales of parts of K, from K `part` on; A and B as above."""
+    """The sums of the main loop in quadrants with scales of parts of K, from K `part` on; A, B and LDS as above."""
     quadrant, operands, scales = ScaledQuadrantLoop(loop), [], []
     blocks, words = gemm.K // BLOCK, cdiv(gemm.K, 2 * BLOCK)
     skipped = part * (blocks // gemm.split_k)
@@ -154,9 +154,20 @@ def scaled_quadrant_sums(
             begin, size = fx.Int64(skipped) * M + first, fx.Int64(blocks) * M
             layout = fx.make_layout((extent, loop.steps), (1, M))
         scales.append(tile_tensor(extras[which], fx.Float32, begin, 4, (size - begin) * 4, 0, layout))
+    return quadrant.run(operands[0], operands[1], rooms, thread, looped, Scales(*scales))
+
+
+def quadrant_rooms(loop: TiledLoop) -> tuple[fx.Pointer, ...]:
+    """The LDS of a loop in quadrants: two rooms for each buffer, and what scales have.
+
+    Each has a symbol of its own: what is read next then waits for no loads to another.
+    """
+    if loop.scaled or loop.b_mx:
+        sizes = ScaledQuadrantLoop(loop).lds_chunks()
+    else:
+        sizes = (QuadrantLoop(loop).lds_chunks(),) * (2 * BUFFERS)
     allocator = fx.SharedAllocator()
-    lds = [allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for chunks in quadrant.lds_chunks()]
-    return quadrant.run(operands[0], operands[1], lds, thread, looped, Scales(*scales))
+    return tuple([allocator.allocate(fx.Array[fx.Int128, chunks]).peek().ptr for chunks in sizes])
 
 
 def lds_buffers(plan: TilePlan, tiled: TiledLoop, store_chunks: int) -> tuple[fx.Pointer, ...]:

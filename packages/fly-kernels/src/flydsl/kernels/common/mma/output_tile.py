@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..language import fx
 from .tile_plan import TilePlan
 
@@ -63,17 +65,8 @@ def output_copy(
     return fx.make_tiled_copy(atom, layout, (plan.tile_n, plan.tile_m))
 
 
-def places_of(plan: TilePlan, access: int, thread: fx.Int32) -> list[tuple[fx.Int32, fx.Int32]]:
-    """(column, row) in the tile where each access of `output_copy` begins, of a thread; not of a `large_tile` one."""
-    (along_m, along_n), parts = plan.waves, plan.column_parts
-    own, rows = plan.column_blocks // parts, plan.row_blocks
-    lane, wave = thread % plan.wave, thread // plan.wave
-    part, wave = wave % plan.k_waves % parts, wave // plan.k_waves
-    column = lane // 16 * plan.run + part * (own * 16 * along_n) + wave % along_n * 16
-    row = lane % 16 + wave // along_n * 16
-    return [
-        (column + (block * along_n * 16 + first), row + down * along_m * 16)
-        for down in range(rows)
-        for block in range(own)
-        for first in range(0, plan.run, access)
-    ]
+def places_of(plan: TilePlan, mine: fx.ThrCopy, accesses: int) -> list[tuple[fx.Int32, fx.Int32]]:
+    """(column, row) in the tile where each access of a thread begins, `mine` being its slice of `output_copy`."""
+    tile = fx.make_identity_layout((plan.tile_n, plan.tile_m))
+    places: Any = mine.partition_D(fx.make_view(fx.make_int_tuple((0, 0)), tile))
+    return [places[(0, access), 0, 0].unpack() for access in range(accesses)]

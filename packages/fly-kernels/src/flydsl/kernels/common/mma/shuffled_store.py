@@ -5,17 +5,22 @@ Waves write the results of some row blocks to LDS, 4 neighbouring columns at onc
 and then all threads together read and store these rows. Pieces of 16 bytes are xor-swizzled by pairs of rows, and in
 odd rows their halves change places: so the 16 rows that the lanes of a write go to lie in different banks, and a read
 finds what it finds in one row in as many banks as without.
+
+The sums of `quadrant_loop` are such pieces already, of 32 rows and 2 pieces of them at once. They go by way of LDS in
+blocks of 32 rows of each wave and half of the columns, through the rooms of the loop in turn.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from ..language import fx
+from .quadrants import HALVES, ROWS
 from .tile_plan import TilePlan
 
-__all__ = ["store_shuffled"]
+__all__ = ["store_shuffled", "store_shuffled_quadrants"]
 
 _PIECE = 8  # elements
 
@@ -68,6 +73,61 @@ def store_shuffled(
                 inside = fx.make_rmem_tensor(1, fx.Boolean)
                 inside.fill(index < total)
             fx.copy(store, held, divided[None, None, piece, start * 16 * plan.waves[0] + row], pred=inside)
+
+
+def store_shuffled_quadrants(
+    chain: fx.Epilogue,
+    mine: fx.ThrCopy,
+    sums: Sequence[fx.Vector],
+    target: fx.Tensor,
+    plan: TilePlan,
+    rooms: Sequence[fx.Pointer],
+    thread: fx.Int32,
+    *,
+    small: bool,
+) -> None:
+    """Finish and store the sums of a loop in quadrants, which have 16-bit results.
+
+    Args:
+        rooms: two pointers or more, each to LDS for 32 rows of each wave and half of the columns of the tile, which
+            nobody writes any more.
+        small: the sums are of instructions of 16 rows, see `output_tile.output_copy`.
+
+    Others as those of `store_shuffled`.
+    """
+    (along_m, along_n), blocks = plan.waves, plan.row_blocks // (2 * HALVES)
+    rows, pieces = ROWS * along_m, plan.tile_n // HALVES // _PIECE
+    lines = 2 if small else 1  # of a lane in a block
+    of_line = len(sums) // (HALVES * blocks * lines)  # accesses of a lane
+    swizzle = min(_PIECE, pieces)
+    coordinates = fx.make_view(fx.make_int_tuple((0, 0)), fx.make_identity_layout(fx.get_shape(target)))
+    places: Any = mine.partition_D(coordinates)
+    divided = fx.flat_divide(target, (_PIECE, 1))
+    store = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), target.element_type)
+    results = dict(chain.finished(mine, sums))
+    # Of a lane in a block: those of the waves above it lie between, `blocks` of them each.
+    down = thread // plan.wave // along_n * (ROWS * (blocks - 1))
+    fx.barrier()  # the rooms were read by all waves
+    batches = itertools.product(range(HALVES), range(blocks), range(HALVES))
+    for number, (upper, block, half) in enumerate(batches):
+        room = rooms[number % len(rooms)]
+        first_row, first_piece = upper * (plan.tile_m // HALVES) + block * ROWS, half * pieces
+        first = (upper * blocks + block) * lines * of_line + half * (of_line // HALVES)
+        for one, line in itertools.product(range(of_line // HALVES), range(lines)):
+            access = first + line * of_line + one
+            column, row = places[(0, access), 0, 0].unpack()
+            row, piece = row - first_row - down, column // _PIECE - first_piece
+            held = fx.recast_iter(fx.Int32, room + (row * pieces + (piece ^ row % swizzle)))
+            fx.make_view(held, fx.make_layout(4, 1)).store(results[access].bitcast(fx.Int32))
+        fx.barrier()  # behind it all have read what the batch before this one wrote: two rooms will do
+        for one in range(-(-rows * pieces // plan.threads)):
+            index = thread + one * plan.threads
+            row, piece = index // pieces, index % pieces
+            read = (room + (row * pieces + (piece ^ row % swizzle))).load(fx.Int32x4)
+            moved = fx.make_rmem_tensor((_PIECE, 1), target.element_type)
+            moved.store(read.bitcast(target.element_type))
+            line = row // ROWS * (ROWS * blocks) + row % ROWS + first_row
+            fx.copy(store, moved, divided[None, None, piece + first_piece, line])
 
 
 def _swizzled(piece: Any, row: Any) -> Any:
