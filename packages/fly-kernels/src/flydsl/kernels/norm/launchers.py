@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +29,7 @@ def norm_launcher(name: str, tensors: str, launch: Callable[[SimpleNamespace, An
     parameters += [inspect.Parameter(one, kind, annotation=annotation) for one, annotation in typed.items()]
     parameters[-1] = parameters[-1].replace(default=fx.Stream(None))
     launcher.__name__ = launcher.__qualname__ = name
+    launcher.__module__ = sys._getframe(1).f_globals["__name__"]  # the builder's, as if it stood there
     launcher.__annotations__ = typed
     launcher.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return flyc.jit(launcher)
