@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..language import fx
+from .output_tile import places_of
 from .quadrants import HALVES, ROWS
 from .tile_plan import TilePlan
 
@@ -42,9 +43,8 @@ def store_shuffled(
     halves = fx.recast_iter(fx.Int64, lds)
     pieces = plan.tile_n // _PIECE
     columns = len(sums) // plan.row_blocks
-    coordinates = fx.make_view(fx.make_int_tuple((0, 0)), fx.make_identity_layout(fx.get_shape(target)))
-    places = mine.partition_D(coordinates)
-    wave_row = places[(0, 0), 0, 0].unpack()[1] // 16  # waves take turns in blocks of 16 rows
+    places = places_of(plan, mine, columns)
+    wave_row = places[0][1] // 16  # waves take turns in blocks of 16 rows
     divided = fx.flat_divide(target, (_PIECE, 1))
     store = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), target.element_type)
     results = dict(chain.finished(mine, sums))
@@ -55,7 +55,7 @@ def store_shuffled(
         for m in range(count):
             row = (m * plan.waves[0] + wave_row) * 16 + thread % 16
             for n in range(columns):
-                column = places[(0, n), 0, 0].unpack()[0]
+                column = places[n][0]
                 halves[(row * pieces + _swizzled(column // 8, row)) * 2 + (column // 4 + row) % 2] = results[
                     (start + m) * columns + n
                 ].bitcast(fx.Int32)
@@ -100,8 +100,7 @@ def store_shuffled_quadrants(
     lines = 2 if small else 1  # of a lane in a block
     of_line = len(sums) // (HALVES * blocks * lines)  # accesses of a lane
     swizzle = min(_PIECE, pieces)
-    coordinates = fx.make_view(fx.make_int_tuple((0, 0)), fx.make_identity_layout(fx.get_shape(target)))
-    places: Any = mine.partition_D(coordinates)
+    places = places_of(plan, mine, len(sums))
     divided = fx.flat_divide(target, (_PIECE, 1))
     store = fx.make_copy_atom(fx.rocdl.BufferCopy128b(), target.element_type)
     results = dict(chain.finished(mine, sums))
@@ -115,7 +114,7 @@ def store_shuffled_quadrants(
         first = (upper * blocks + block) * lines * of_line + half * (of_line // HALVES)
         for one, line in itertools.product(range(of_line // HALVES), range(lines)):
             access = first + line * of_line + one
-            column, row = places[(0, access), 0, 0].unpack()
+            column, row = places[access]
             row, piece = row - first_row - down, column // _PIECE - first_piece
             held = fx.recast_iter(fx.Int32, room + (row * pieces + (piece ^ row % swizzle)))
             fx.make_view(held, fx.make_layout(4, 1)).store(results[access].bitcast(fx.Int32))
