@@ -29,7 +29,7 @@ from flydsl.emulator import predict
 from flydsl.kernels.common.defaults import defaults
 from flydsl.kernels.common.mma.tiled_loop import TiledLoop
 from flydsl.kernels.common.shuffle import shuffle_weight
-from flydsl.kernels.gemm import tile_gemm
+from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.config import GemmConfig
 from flydsl.kernels.gemm.preshuffle_gemm import compile_preshuffle_gemm
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
@@ -51,7 +51,7 @@ def predicted(
 ) -> tuple[Any, Any]:
     """(prediction, statistics of the code) with the main loop that `form` chooses; `given`: waves along M, N and K."""
     n, k = arguments[7], arguments[1].shape[1]
-    tile_gemm._tiled_form = form
+    loop_forms._tiled_form = form
     depth = 512 // arguments[1].element_size()
     launch = compile_preshuffle_gemm(N=n, K=k, tile_m=tile[0], tile_n=tile[1], tile_k=depth, in_dtype=dtype)
     if given:

@@ -96,7 +96,7 @@ def problem(arch: str, fields: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     import torch
 
     from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-    from flydsl.kernels.gemm.tile_gemm import TileGemm
+    from flydsl.kernels.gemm.tile_spec import TileGemm
 
     others = {name: value for name, value in fields.items() if name != "scaled"}
     epilogue = Epilogue(scaled=fields["scaled"])

@@ -19,9 +19,9 @@ from flydsl.kernels.common.defaults import shape_class
 from flydsl.kernels.common.row_config import RowConfig, row_config
 from flydsl.kernels.common.row_plan import plan_rows
 from flydsl.kernels.common.workgroup_config import WorkgroupConfig, workgroup_config
+from flydsl.kernels.gemm.arguments import ELEMENT_BYTES
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
-from flydsl.kernels.gemm.tile_gemm import ELEMENT_BYTES
 from flydsl.kernels.norm import softmax_kernel
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 

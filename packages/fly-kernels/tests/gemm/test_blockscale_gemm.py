@@ -15,7 +15,7 @@ from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.common.shuffle import shuffle_weight
 from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.blockscale_preshuffle_gemm import compile_blockscale_preshuffle_gemm
-from flydsl.kernels.gemm.tile_gemm import TileGemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8, flydsl_preshuffle_gemm_a8
 
 BLOCK = 128

@@ -14,7 +14,8 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
-from flydsl.kernels.gemm.tile_gemm import TileGemm, build_tile_gemm
+from flydsl.kernels.gemm.tile_gemm import build_tile_gemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 
 TORCH = {"bf16": torch.bfloat16, "int8": torch.int8}
 KINDS = (

@@ -17,7 +17,7 @@ from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.fp4_gemm_4wave import compile_fp4_gemm_4w
 from flydsl.kernels.gemm.mxfp4_preshuffle import launch_gemm
 from flydsl.kernels.gemm.mxfp8_gemm_interface import gemm_mxfp8
-from flydsl.kernels.gemm.tile_gemm import TileGemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8, compile_preshuffle_gemm_w4
 
 TILE = {"tile_m": 16, "tile_n": 64, "tile_k": 128}

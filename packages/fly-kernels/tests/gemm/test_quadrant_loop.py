@@ -11,11 +11,13 @@ import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.kernels.common.mma import quadrant_loop
 from flydsl.kernels.common.mma.loop_plan import TiledLoop
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.common.shuffle import shuffle_weight
-from flydsl.kernels.gemm import tile_gemm
+from flydsl.kernels.gemm import loop_forms, tile_gemm
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.preshuffle_gemm import build_preshuffle_gemm
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 from flydsl.runtime import DeviceError, LaunchError
 
 
@@ -92,7 +94,7 @@ def test_tiles_of_the_defaults(run, arch, used, tile, shuffled, in_dtype):
 @pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
 def test_other_waves(run, arch, used, monkeypatch, tile, waves, in_dtype):
     options = {"direct": True, "quadrants": True}
-    monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (128, waves, 1, options))
+    monkeypatch.setattr(loop_forms, "_tiled_form", lambda gemm: (128, waves, 1, options))
     check(run, arch, tile, (70, 76, 256 if in_dtype == "bf16" else 640), in_dtype, "f32")
     assert [one.waves for one in used] == [waves]
 
@@ -129,9 +131,9 @@ def test_results_by_way_of_lds(run, arch, used, tile, in_dtype):
 @pytest.mark.parametrize("n", [256, 268])
 def test_atomic_results(run, arch, used, n):
     problem = Problem(141, n, 512, "bf16", "bf16", arch=arch)
-    gemm = tile_gemm.TileGemm(
+    gemm = TileGemm(
         arch="gfx950", N=n, K=512, in_dtype="bf16", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=64,
-        epilogue=tile_gemm.Epilogue(), shuffled=False, split_k=2, atomic=True,
+        epilogue=Epilogue(), shuffled=False, split_k=2, atomic=True,
     )  # fmt: skip
     # Each part is rounded, and what it is added to.
     magnitude = problem.a.double().abs() @ problem.b.double().abs().t()
@@ -141,9 +143,9 @@ def test_atomic_results(run, arch, used, n):
 
 
 def test_groups_have_another_loop():
-    gemm = tile_gemm.TileGemm(
+    gemm = TileGemm(
         arch="gfx950", N=256, K=512, in_dtype="bf16", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=64,
-        epilogue=tile_gemm.Epilogue(), shuffled=True,
+        epilogue=Epilogue(), shuffled=True,
     )  # fmt: skip
     assert gemm.tiled.quadrants
     assert not replace(gemm, groups=2).tiled.quadrants

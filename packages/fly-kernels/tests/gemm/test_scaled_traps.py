@@ -17,7 +17,7 @@ from flydsl.kernels.gemm.fp8_gemm_4wave import compile_fp8_gemm_4w
 from flydsl.kernels.gemm.hgemm_splitk import compile_hgemm_kernel
 from flydsl.kernels.gemm.int4_weights import pack_int4
 from flydsl.kernels.gemm.mxfp8_gemm_interface import gemm_mxfp8
-from flydsl.kernels.gemm.tile_gemm import TileGemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 from flydsl.kernels.preshuffle_gemm import compile_preshuffle_gemm_a8, compile_preshuffle_gemm_w4
 
 N, K = 64, 256

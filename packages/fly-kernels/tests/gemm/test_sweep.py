@@ -16,9 +16,11 @@ from references import Problem
 
 from flydsl.kernels.common.arch import LDS_BYTES
 from flydsl.kernels.common.mma.loop_plan import TiledLoop
-from flydsl.kernels.gemm import tile_gemm
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
+from flydsl.kernels.gemm import loop_forms
 from flydsl.kernels.gemm.config import GemmConfig
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 
 BYTES = {"bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
 TILES = [(16, 64), (48, 64), (64, 128), (128, 128), (256, 256), (40, 64)]
@@ -165,10 +167,10 @@ def test_steps_of_the_loop_in_layouts(run, arch, monkeypatch, in_dtype):
         if reasons(arch, case):
             continue
         forced = step_bytes, case.waves, case.k_waves
-        monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm, forced=forced: forced)
-        gemm = tile_gemm.TileGemm(
+        monkeypatch.setattr(loop_forms, "_tiled_form", lambda gemm, forced=forced: forced)
+        gemm = TileGemm(
             arch=arch, N=case.tile[1], K=case.K, in_dtype=in_dtype, out_dtype="f32", tile_m=case.tile[0],
-            tile_n=case.tile[1], tile_k=64 // BYTES[in_dtype], epilogue=tile_gemm.Epilogue(), shuffled=False,
+            tile_n=case.tile[1], tile_k=64 // BYTES[in_dtype], epilogue=Epilogue(), shuffled=False,
             waves=case.waves, k_waves=case.k_waves,
         )  # fmt: skip
         taken = form_fits(case, step_bytes)

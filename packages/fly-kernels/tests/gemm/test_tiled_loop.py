@@ -8,11 +8,14 @@ import torch
 from references import Problem
 
 from flydsl.kernels.common.mma.loop_plan import TiledLoop
+from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.common.mma.tile_plan import plan_tile
-from flydsl.kernels.gemm import tile_gemm
+from flydsl.kernels.gemm import loop_forms, tile_gemm
+from flydsl.kernels.gemm.arguments import A_BYTES
 from flydsl.kernels.gemm.config import GemmConfig
 from flydsl.kernels.gemm.preshuffle_gemm import build_preshuffle_gemm, compile_preshuffle_gemm
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def loops(monkeypatch):
 
     def force(step_bytes, waves=(1, 4), k_waves=1):
         used = []
-        monkeypatch.setattr(tile_gemm, "_tiled_form", lambda gemm: (step_bytes, waves, k_waves))
+        monkeypatch.setattr(loop_forms, "_tiled_form", lambda gemm: (step_bytes, waves, k_waves))
         found = tile_gemm.tiled_loop
         monkeypatch.setattr(tile_gemm, "tiled_loop", lambda loop, *rest: (used.append(loop), found(loop, *rest))[1])
         return used
@@ -234,7 +237,7 @@ def test_no_bank_conflicts_and_full_lines(run, counters, arch, loops, step_bytes
 
 def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
     """Where the defaults have a form for them; others of the same tile have that of their plan."""
-    found = [one for one in tile_gemm.defaults("tiled_loops", arch) if one.get("given")]
+    found = [one for one in loop_forms.defaults("tiled_loops", arch) if one.get("given")]
     assert found
     used = []
     loop = tile_gemm.tiled_loop
@@ -254,7 +257,7 @@ def test_waves_that_a_configuration_gives(run, arch, monkeypatch):
             run(kernel, c, problem.a, problem.b, *scales, empty, empty, empty, problem.M, writes=[c])
             problem.check(c)
             assert [of.waves for of in used] == [waves]
-            size = tile_gemm.A_BYTES[one["types"][-1]]
+            size = A_BYTES[one["types"][-1]]
             assert (used[0].tile[2] * size == one["step_bytes"]) >= taken
 
 
@@ -262,9 +265,9 @@ def test_two_waves_of_a_simd_have_forms_of_their_own(run, arch):
     """A tile's first entry that has two workgroups of four waves; the same tile, not asked to, has one of eight."""
     if arch != "gfx950":
         pytest.skip("its loads to LDS have 4 bytes")
-    gemm = tile_gemm.TileGemm(
+    gemm = TileGemm(
         arch=arch, N=256, K=512, in_dtype="fp8", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=128,
-        epilogue=tile_gemm.Epilogue(scaled=True), shuffled=True, direct=True, waves_per_eu=2,
+        epilogue=Epilogue(scaled=True), shuffled=True, direct=True, waves_per_eu=2,
     )  # fmt: skip
     assert gemm.tiled.direct
     assert gemm.tiled.parts == 4
@@ -273,19 +276,19 @@ def test_two_waves_of_a_simd_have_forms_of_their_own(run, arch):
 
 
 def test_tiles_of_the_defaults_have_it(arch):
-    tiles = tile_gemm.defaults("tiled_loops", arch)
+    tiles = loop_forms.defaults("tiled_loops", arch)
     assert tiles
     in_quadrants = [one["tile"] for one in tiles if one.get("loop", {}).get("quadrants")]
     for one in tiles:
         second = one["tile"] in in_quadrants and not one.get("loop", {}).get("quadrants")  # for what the first cannot
         for in_dtype in one["types"]:
-            gemm = tile_gemm.TileGemm(
+            gemm = TileGemm(
                 arch=arch, N=one["tile"][1], K=4096, in_dtype=in_dtype, out_dtype="bf16", tile_m=one["tile"][0],
-                tile_n=one["tile"][1], tile_k=64, epilogue=tile_gemm.Epilogue(), shuffled=True,
+                tile_n=one["tile"][1], tile_k=64, epilogue=Epilogue(), shuffled=True,
                 groups=2 if second else 0,
                 **({"waves": tuple(one["waves"][:2]), "k_waves": one["waves"][2]} if one.get("given") else {}),
             )  # fmt: skip
             loop = gemm.tiled
-            assert loop.tile == (*one["tile"], one["step_bytes"] // tile_gemm.A_BYTES[in_dtype])
+            assert loop.tile == (*one["tile"], one["step_bytes"] // A_BYTES[in_dtype])
             assert [*loop.waves, loop.k_waves] == one["waves"]
             assert gemm.plan.threads == loop.threads

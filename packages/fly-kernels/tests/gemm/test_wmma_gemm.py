@@ -13,6 +13,7 @@ from flydsl.kernels.common.defaults import defaults
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm import rdna3_f16_gemm, rdna_f16_gemm
 from flydsl.kernels.gemm import rdna3_f16_gemm_autotune as autotune
+from flydsl.kernels.gemm.arguments import A_BYTES
 from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
 from flydsl.kernels.gemm.int4_weights import pack_int4_pairs
@@ -24,7 +25,7 @@ from flydsl.kernels.gemm.rdna_fp8_preshuffle_gemm import (
     preshuffle_b_fp8,
 )
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
-from flydsl.kernels.gemm.tile_gemm import A_BYTES, TileGemm
+from flydsl.kernels.gemm.tile_spec import TileGemm
 from flydsl.kernels.gemm.wmma_gemm import on_wmma
 from flydsl.kernels.gemm.wmma_integers import create_wmma_integer_gemm_module
 

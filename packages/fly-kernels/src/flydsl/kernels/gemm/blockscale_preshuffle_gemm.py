@@ -30,7 +30,8 @@ from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.operand_scales import BLOCK
-from .tile_gemm import TileGemm, build_tile_gemm
+from .tile_gemm import build_tile_gemm
+from .tile_spec import TileGemm
 
 __all__ = ["build_blockscale_gemm", "compile_blockscale_preshuffle_gemm"]
 

@@ -10,7 +10,7 @@ from ..common.checks import positive_integer
 from ..common.defaults import defaults, shape_class
 from ..common.mma.loop_plan import QUADRANT_STEP_BYTES
 from ..common.utils import cdiv
-from .tile_gemm import ELEMENT_BYTES
+from .arguments import ELEMENT_BYTES
 
 __all__ = ["COMPUTE_UNITS", "GemmConfig", "default_config", "large_tile"]
 

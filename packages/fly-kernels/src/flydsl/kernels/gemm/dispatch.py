@@ -10,11 +10,11 @@ from flydsl.runtime.device import get_rocm_arch
 
 from ..common.arch import COMPUTE_UNITS, WMMA_CHIPS, float8_of
 from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
+from .arguments import ELEMENT_BYTES
 from .config import GemmConfig, default_config
 from .hopper_config import HopperConfig, default_hopper_config
 from .hopper_gemm import compile_hopper_gemm
 from .row_major_gemm import compile_gemm
-from .tile_gemm import ELEMENT_BYTES
 
 if TYPE_CHECKING:
     import torch

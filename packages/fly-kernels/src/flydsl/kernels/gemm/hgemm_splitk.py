@@ -27,7 +27,8 @@ from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.tile_plan import LDS_BYTES
 from ..common.utils import cdiv
-from .tile_gemm import TileGemm, build_tile_gemm
+from .tile_gemm import build_tile_gemm
+from .tile_spec import TileGemm
 
 if TYPE_CHECKING:
     import torch

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Main loops of GEMMs of which more is asked than plain operands: `staged` ones, whose steps and waves are given, and
-those with scales of parts of K.
+"""Which main loop a GEMM has: the one that the defaults name for its tile, a `staged` one, whose steps and waves are
+given, or one of operands with scales of parts of K.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from ..common.defaults import defaults
 from ..common.mma.instructions import PACK_BYTES
@@ -14,11 +15,12 @@ from ..common.mma.loop_plan import TiledLoop
 from ..common.mma.mx_large_tile_loop import STEP as LARGE_TILE_STEP
 from ..common.mma.operand_scales import BLOCK
 from ..common.mma.tile_plan import LDS_BYTES
+from .arguments import A_BYTES
 
 if TYPE_CHECKING:
-    from .tile_gemm import TileGemm
+    from .tile_spec import TileGemm
 
-__all__ = ["given_loop", "has_listed_form", "large_tile_loop", "large_tile_waves", "scaled_loop"]
+__all__ = ["default_loop", "given_loop", "has_listed_form", "large_tile_loop", "large_tile_waves", "scaled_loop"]
 
 _EIGHT_WAVES = 128, 128  # the tile of 8-bit A with scales of parts of K that has eight; with larger ones they spill
 _FEW_ROWS = 32  # of a tile whose waves are all along K, by default
@@ -160,3 +162,48 @@ def scaled_loop(gemm: TileGemm) -> TiledLoop:
         f"tile_m = {gemm.tile_m}, tile_n = {gemm.tile_n}, K = {gemm.K} in {gemm.split_k} parts: no waves divide the "
         f"tile, and K, in blocks of {BLOCK}"
     )
+
+
+def default_loop(gemm: TileGemm) -> TiledLoop | None:
+    """The main loop in the form that the defaults have for a tile; None where they have none, or K is too short."""
+    size, found = A_BYTES[gemm.in_dtype], _tiled_form(gemm)
+    if found is None:
+        return None
+    step_bytes, waves, k_waves, *more = found
+    options: dict[str, Any] = more[0] if more else {}
+    part = gemm.K // gemm.split_k * size
+    if part % step_bytes or step_bytes % (64 * k_waves):
+        return None
+    if gemm.tile_m % (16 * waves[0]) or gemm.tile_n % (16 * waves[1]):
+        return None
+    tile = gemm.tile_m, gemm.tile_n, step_bytes // size
+    loop = TiledLoop(gemm.arch, gemm.in_dtype, tile, part // step_bytes, waves, k_waves, gemm.fenced, **options)
+    usual = gemm.buffers == BUFFERS and gemm.direct <= loop.direct and gemm.preload == (0, 0)
+    # Long steps straight to registers pay where there are some of them: two took up to 1.06 of the predicted time.
+    enough = loop.steps >= (4 if loop.private else 2)
+    if len(loop.phases) == 1 and not (
+        loop.private or loop.quadrants
+    ):  # rows in parts, so that what is read next hides behind products
+        rows = loop.wave_blocks[0]
+        loop = replace(loop, parts=next((one for one in range(2, rows) if rows % one == 0), rows))
+    return loop if usual and enough else None
+
+
+def _tiled_form(gemm: TileGemm) -> tuple[Any, ...] | None:
+    """(bytes of K in a step, waves, waves along K, other fields of `TiledLoop`) of the loop that the defaults have.
+
+    Entries that are `given` are for configurations that ask for these waves, the others for those that ask for none.
+    Where `direct` loads or an occupancy are asked for, only entries count that have them.
+    """
+    asked = None if gemm.waves is None else [*gemm.waves, gemm.k_waves]
+    for one in defaults("tiled_loops", gemm.arch):
+        options = one.get("loop", {})
+        fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
+        fits = fits and gemm.direct <= options.get("direct", False)
+        fits = fits and gemm.waves_per_eu <= one.get("waves_per_eu", 1)
+        if options.get("quadrants") and gemm.groups:
+            continue  # whose operands begin and end elsewhere
+        if fits and asked == (one["waves"] if one.get("given") else None):
+            along_m, along_n, along_k = one["waves"]
+            return one["step_bytes"], (along_m, along_n), along_k, options
+    return None

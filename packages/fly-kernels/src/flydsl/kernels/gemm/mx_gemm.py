@@ -37,7 +37,8 @@ from ..common.language import fx
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.operand_scales import BLOCK, MX_FORMATS
 from .loop_forms import has_listed_form, large_tile_waves
-from .tile_gemm import OUTPUTS, TileGemm, build_tile_gemm
+from .tile_gemm import build_tile_gemm
+from .tile_spec import OUTPUTS, TileGemm
 
 __all__ = ["build_mx_gemm", "check_mx_target"]
 

@@ -37,7 +37,9 @@ from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import parse_epilogue
 from ..common.mma.tile_plan import WAVE
 from ..common.shuffle import shuffle_weight
-from .tile_gemm import A_BYTES, TileGemm, build_tile_gemm
+from .arguments import A_BYTES
+from .tile_gemm import build_tile_gemm
+from .tile_spec import TileGemm
 
 __all__ = ["build_preshuffle_gemm", "compile_preshuffle_gemm", "shuffle_weight"]
 

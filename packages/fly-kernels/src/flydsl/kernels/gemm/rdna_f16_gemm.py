@@ -19,7 +19,8 @@ from collections.abc import Callable
 
 from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue
-from .tile_gemm import OUTPUTS, build_tile_gemm
+from .tile_gemm import build_tile_gemm
+from .tile_spec import OUTPUTS
 from .wmma_gemm import WmmaTile, target_of, wmma_gemm
 
 __all__ = ["check_half_types", "create_wmma_gemm_module"]

@@ -31,8 +31,10 @@ from ..common.arch import WMMA_CHIPS
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
 from ..common.mma.mfma_epilogues import ACTIVATIONS, Epilogue
+from .arguments import ELEMENT_BYTES
 from .config import GemmConfig
-from .tile_gemm import ELEMENT_BYTES, OUTPUTS, TileGemm, build_tile_gemm
+from .tile_gemm import build_tile_gemm
+from .tile_spec import OUTPUTS, TileGemm
 from .wmma_gemm import on_wmma
 
 __all__ = ["compile_gemm"]

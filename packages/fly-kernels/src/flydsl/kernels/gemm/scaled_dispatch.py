@@ -17,7 +17,8 @@ from ..common.mma.operand_scales import BLOCK
 from .mx_gemm import check_mx_target
 from .scale_words_kernel import scale_words
 from .scaled_tiles import scaled_tile
-from .tile_gemm import TileGemm, build_tile_gemm
+from .tile_gemm import build_tile_gemm
+from .tile_spec import TileGemm
 
 if TYPE_CHECKING:
     import torch

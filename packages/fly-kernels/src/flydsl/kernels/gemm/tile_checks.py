@@ -12,7 +12,7 @@ from ..common.utils import cdiv
 from .arguments import A_BYTES, check_count, check_matrix
 
 if TYPE_CHECKING:
-    from .tile_gemm import TileGemm
+    from .tile_spec import TileGemm
 
 __all__ = ["check_operands", "check_size"]
 

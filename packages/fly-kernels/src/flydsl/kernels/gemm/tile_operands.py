@@ -19,7 +19,7 @@ from ..common.utils import cdiv
 from .arguments import tile_tensor
 
 if TYPE_CHECKING:
-    from .tile_gemm import TileGemm
+    from .tile_spec import TileGemm
 
 __all__ = ["large_tile_sums", "lds_buffers", "loop_scales", "quadrant_sums", "scaled_quadrant_sums"]
 

@@ -18,7 +18,8 @@ from ..common.defaults import defaults
 from ..common.mma.instructions import matrix_atom
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.staging import Staging
-from .tile_gemm import A_BYTES, TileGemm
+from .arguments import A_BYTES
+from .tile_spec import TileGemm
 
 __all__ = ["WmmaTile", "on_wmma", "target_of", "wmma_gemm"]
 

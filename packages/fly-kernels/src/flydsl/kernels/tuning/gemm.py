@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ..common.arch import architecture, float8_of
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.utils import cdiv
+from ..gemm.arguments import ELEMENT_BYTES
 from ..gemm.config import GemmConfig
 from ..gemm.dispatch import multiply
-from ..gemm.tile_gemm import ELEMENT_BYTES, TileGemm
+from ..gemm.tile_spec import TileGemm
 from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, sources_hash
 
 if TYPE_CHECKING:

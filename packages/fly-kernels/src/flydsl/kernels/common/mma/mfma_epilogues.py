@@ -14,6 +14,7 @@ from typing import Any
 from ..arch import architecture
 from ..convert import round_to
 from ..functions import UNARY
+from ..kernels_common import cvt_sr_f32_to_bf16
 from ..language import fx
 from .cshuffle_epilogue import c_shuffle_epilog, default_epilog, mfma_epilog
 
@@ -27,6 +28,7 @@ __all__ = [
     "element_functions",
     "mfma_epilog",
     "parse_epilogue",
+    "rounded_at_random",
 ]
 
 _FUNCTIONS = {"none": None, "relu": "relu", "silu": "silu", "gelu": "gelu_tanh"}
@@ -86,6 +88,20 @@ def element_functions(epilogue: Epilogue, output: Any) -> list[tuple[Callable[..
         functions.append((_add, ("residual",)))
     functions.append((lambda values: round_to(values, output), ()))
     return functions
+
+
+def rounded_at_random(values: fx.Vector, first: fx.Int32, seed: fx.Int32) -> fx.Vector:
+    """f32 values of neighbouring elements, `first` being the number of the first, as bf16, rounded by random bits.
+
+    The bits are a mix of the element's number and the seed: Murmur's finaliser, which every bit of both reaches.
+    """
+    elements = []
+    for number in range(values.shape[0]):
+        bits = fx.Uint32(first + number) * 0x9E3779B9 + fx.Uint32(seed)
+        for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+            bits = (bits ^ (bits >> shift)) * factor
+        elements.append(cvt_sr_f32_to_bf16(values[number], bits ^ (bits >> 16)))
+    return fx.Vector.from_elements(elements, fx.BFloat16)
 
 
 def _scale(values: Any, row: Any, columns: Any) -> Any:
