@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel library against the peer's static figures and against Triton, on emulated GPUs. No hardware is measured.
+"""What launches of the kernel library do, beside Triton's, and what its code holds, beside a peer's; no time.
 
     tools/dev bench kernels --triton-venv build/bench-triton --peer-isa peer-isa.json
     tools/dev bench kernels --only "attention" --arch gfx950 --no-page      # a part, printed only
 
 Emulated: for each case our kernel and Triton's (plain sources in triton_kernels/; the best of a few block sizes) run on
-the same emulator in the same run, on the same tensors, into poisoned outputs, and both results are checked. Compared
-are the estimate of issue cycles (all waves together, LLVM's scheduling model, one wave alone, nothing overlaps), bytes
-and transactions to memory, and LDS bank conflicts.
+the same emulator in the same run, on the same tensors, into poisoned outputs, and both results are checked. Counted
+are issue cycles (all waves together, LLVM's scheduling model), bytes and transactions to memory, and bank conflicts of
+LDS. Time is predicted by predicted.py and row_times.py, compile time measured by kernel_compile_time.py.
 
 Static: what our kernels compile to, beside the peer's figures in the file of `--peer-isa` (without it that part is left
 out). `--isa-stats` names another tool that prints such figures for a code object as JSON; its numbers and ours have to
 agree on every code object of the run.
 
-The Triton environment is made when it is not there (triton and matplotlib from the Python index). Results go to
-docs/benchmarks/: kernels.md, kernels.json and plots. The exit status is 1 when a result is wrong or the tools disagree;
+The Triton environment is made when it is not there (triton from the Python index). Results go to docs/benchmarks/:
+kernels.md and kernels.json. The exit status is 1 when a result is wrong or the tools disagree;
 a target that is missed is on the page, and printed.
 """
 
@@ -34,7 +34,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ARCHITECTURES = ("gfx942", "gfx950")
-TRITON = ("triton==3.9.0", "matplotlib>=3.9")
+TRITON = "triton==3.9.0"
 _TIMEOUT = 3600
 
 
@@ -43,7 +43,7 @@ def make_triton(folder: Path) -> Path:
     python = folder / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *TRITON], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", TRITON], check=True)
     return python
 
 
@@ -77,8 +77,6 @@ def work(options: argparse.Namespace) -> None:
         if options.triton_venv is not None:
             requests = [kernel.request(arch) for case in cases for kernel in case.triton]
             answers = measure.build_triton(options.triton_venv / "bin" / "python", requests, Path(folder))
-        if cases:
-            measure.static_of(cases[0].build(), cases[0].arguments)  # what is imported at the first compilation
         for case in cases:
             entry: dict[str, Any] = {
                 "arch": arch,
@@ -92,8 +90,8 @@ def work(options: argparse.Namespace) -> None:
             }
             if case.peer is not None:
                 launch, arguments = case.peer_build() if case.peer_build else (case.build(), case.arguments)
-                statistics, image, seconds = measure.static_of(launch, arguments)
-                entry["peer_shape"] = {"static": [one.to_dict() for one in statistics], "compile_seconds": seconds}
+                statistics, image = measure.static_of(launch, arguments)
+                entry["peer_shape"] = {"static": [one.to_dict() for one in statistics]}
                 if options.isa_stats is not None:
                     entry["differences"] = differences(image, options.isa_stats)
             if answers:
@@ -107,8 +105,8 @@ def work(options: argparse.Namespace) -> None:
 def _line(name: str, arch: str, entry: dict[str, Any]) -> str:
     """One line of progress."""
     mine, other = entry["ours"], entry.get("triton") or {}
-    ratio = f"{mine['issue_cycles'] / other['issue_cycles']:.2f} of Triton's" if "issue_cycles" in other else "-"
-    return f"{arch} {name}: {mine['issue_cycles']:,} issue cycles, {ratio}, error {mine['error']:.2f} of the tolerance"
+    beside = f", Triton's {other['issue_cycles']:,}" if "issue_cycles" in other else ""
+    return f"{arch} {name}: {mine['issue_cycles']:,} issue cycles{beside}, error {mine['error']:.2f} of the tolerance"
 
 
 def main() -> int:
@@ -130,10 +128,9 @@ def main() -> int:
     if options.worker:
         work(options)
         return 0
-    python = None
     if options.triton_venv is not None:
         options.triton_venv = options.triton_venv.resolve()
-        python = make_triton(options.triton_venv)
+        make_triton(options.triton_venv)
     if options.isa_stats is not None:
         options.isa_stats = options.isa_stats.resolve()
     results = [entry for arch in options.arch for entry in run_architecture(arch, options)]
@@ -146,8 +143,7 @@ def main() -> int:
     if not options.no_page:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "kernels.json").write_text(json.dumps(found.rows, indent=1) + "\n")
-        plots = page.draw(python, options.out) if python is not None else []
-        (options.out / "kernels.md").write_text(page.render(found, plots))
+        (options.out / "kernels.md").write_text(page.render(found))
         print(f"written: {options.out}")
     return 1 if found.wrong else 0
 

@@ -84,7 +84,7 @@ def work(options: argparse.Namespace) -> None:
         for case in cases:
             if not re.search(options.only, case.name):
                 continue
-            figures, _, _ = measure.static_of(case.build(), case.arguments)
+            figures, _ = measure.static_of(case.build(), case.arguments)
             launch = case.build()
             mine = predicted(arch, lambda: launch(*case.arguments))  # noqa: B023
             line = f"{arch} {case.name}: {mine.seconds * 1e6:.2f} us by {mine.bound}"

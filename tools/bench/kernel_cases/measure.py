@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,29 +43,26 @@ def build_triton(python: Path, requests: Sequence[dict[str, Any]], folder: Path)
     return answers
 
 
-def static_of(launch: Any, arguments: Sequence[Any]) -> tuple[list[Statistics], bytes, float]:
-    """Compile a launcher anew; the statistics of its kernels, the code object, and the processor seconds it took."""
+def static_of(launch: Any, arguments: Sequence[Any]) -> tuple[list[Statistics], bytes]:
+    """Compile a launcher anew; the statistics of its kernels, and the code object."""
     import flydsl.compiler as flyc
 
-    started = time.process_time()
     compiled = flyc.compile.only(launch, *arguments)
-    seconds = time.process_time() - started
     with tempfile.TemporaryDirectory() as folder:
         path = compiled.export(Path(folder) / "kernel.so")
         image = images_in(Path(path))[0]
-    return of_image(image), image, seconds
+    return of_image(image), image
 
 
 def ours(case: Case) -> dict[str, Any]:
     """Compile and run our kernel: static figures, counters, error."""
     launch = case.build()
-    statistics, _, seconds = static_of(launch, case.arguments)
+    statistics, _ = static_of(launch, case.arguments)
     case.poison()
     launches = _profiled(lambda: launch(*case.arguments))
     return {
         **_counted(launches),
         "error": case.error(),
-        "compile_seconds": seconds,
         "static": [one.to_dict() for one in statistics],
     }
 
