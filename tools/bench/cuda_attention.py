@@ -260,7 +260,7 @@ def run(folder: Path, results: Path, lengths: list[int]) -> int:
             contenders["cuDNN"] = _sdpa("CUDNN_ATTENTION", ours[0])
             contenders["torch flash"] = _sdpa("FLASH_ATTENTION", ours[0])
             if cuda_peers.has("FlashAttention-4"):
-                contenders["FlashAttention-4"] = cuda_peers.attention(causal)
+                contenders["FlashAttention-4"] = cuda_peers.attention(head_dim, causal)
             calls = max(2, int(SECONDS_OF_A_SAMPLE * 500e12 / flops))
             graphs = graphs_of(contenders, sets, calls)
             for name, (median, least, most) in rates(graphs, calls, flops).items():

@@ -2,7 +2,8 @@
 """Peers on NVIDIA GPUs that do not come with torch: QuACK, whose kernels are CuTe DSL, and FlashAttention-4.
 
 They are measured where they can be imported. Where they cannot, each is named once, with the error, and the results
-say so too. `python3 -m pip install quack-kernels flash-attn-4` brings both, and CuTe DSL.
+say so too. `python3 -m pip install quack-kernels flash-attn-4` brings both, and CuTe DSL. FlashAttention-4 may be the
+libraries of `cuda_flash_ahead.py` instead, of which FLYDSL_BENCH_FLASH names the folder.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
-import sys
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cuda_flash_ahead
+
 MODULES = {"QuACK": "quack", "FlashAttention-4": "flash_attn.cute.interface"}
+_FLASH = "FlashAttention-4"
+_AHEAD = os.environ.get("FLYDSL_BENCH_FLASH")
 _PACKAGES = {"QuACK": "quack-kernels", "FlashAttention-4": "flash-attn-4", "CuTe DSL": "nvidia-cutlass-dsl-libs-base"}
 
 
@@ -23,23 +28,22 @@ _PACKAGES = {"QuACK": "quack-kernels", "FlashAttention-4": "flash-attn-4", "CuTe
 def found() -> dict[str, str]:
     """What each peer is: its version, or `absent` and why.
 
-    From here on nothing is imported out of this folder: its `cuda.py` hides NVIDIA's package `cuda`, which the peers
-    and the processes that they start import.
+    From here on nothing is imported out of this folder.
     """
-    here = Path(__file__).resolve().parent
-    sys.path[:] = [one for one in sys.path if Path(one or ".").resolve() != here]
-    if getattr(sys.modules.get("cuda"), "__file__", None) == str(here / "cuda.py"):
-        del sys.modules["cuda"]
-    said = {}
+    cuda_flash_ahead.leave_this_folder()
+    said, imported = {}, False
     for name, module in MODULES.items():
         try:
+            if name == _FLASH and _AHEAD:
+                said[name] = cuda_flash_ahead.version(Path(_AHEAD))
+                continue
             importlib.import_module(module)
         except Exception as error:  # a peer that cannot be imported is said so, and the others are timed
             said[name] = f"absent: {type(error).__name__}: {str(error)[:300]}"
             print(f"{name}: {said[name]}", flush=True)
             continue
-        said[name] = _version(_PACKAGES[name])
-    if any(not one.startswith("absent") for one in said.values()):
+        said[name], imported = _version(_PACKAGES[name]), True
+    if imported:
         said["CuTe DSL"] = _version(_PACKAGES["CuTe DSL"])
     return said
 
@@ -80,8 +84,10 @@ def product(given: Any) -> Any:
     return gemm(given.a, given.b.t(), out=given.c, tuned=True)
 
 
-def attention(causal: bool) -> Callable[[Any], Any]:
+def attention(head_dim: int, causal: bool) -> Callable[[Any], Any]:
     """FlashAttention-4's forward pass for this GPU, with the LSE."""
+    if _AHEAD:
+        return cuda_flash_ahead.attention(Path(_AHEAD), head_dim, causal)
     from flash_attn.cute.interface import _flash_attn_fwd
 
     def run(given: Any) -> Any:

@@ -95,6 +95,39 @@ def test_peers_are_found_past_the_benchmark_of_their_name(
         monkeypatch.delitem(sys.modules, name)
 
 
+def test_flash_attention_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of libraries takes the place of the package, and is called with tensors, scale and what is not there."""
+    called: list[Any] = []
+
+    def load_module(path: str) -> Any:
+        if not Path(path).exists():
+            raise OSError(path)
+        return {"func": lambda *given: called.append((Path(path).name, *given))}
+
+    monkeypatch.setitem(sys.modules, "tvm_ffi", SimpleNamespace(load_module=load_module))
+    monkeypatch.setattr(sys, "path", [str(BENCH), *sys.path])
+    for name in ("cuda_peers", "cuda_flash_ahead"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setenv("FLYDSL_BENCH_FLASH", str(tmp_path))
+    peers = importlib.import_module("cuda_peers")
+    monkeypatch.setitem(peers.MODULES, "QuACK", "no_such_module_of_products")
+    assert peers.found()["FlashAttention-4"].startswith("absent: FileNotFoundError")
+    peers.found.cache_clear()
+    (tmp_path / "version.txt").write_text("4.0, compiled ahead")
+    (tmp_path / "flash-128-causal.so").write_text("")
+    assert peers.found()["FlashAttention-4"] == "4.0, compiled ahead"
+    assert "CuTe DSL" not in peers.found()
+    given = SimpleNamespace(q=1, k=2, v=3, out=4, lse=5)
+    peers.attention(128, True)(given)
+    ((name, *tensors, scale), rest) = called[0][:7], called[0][7:]
+    assert (name, tensors, scale) == ("flash-128-causal.so", [1, 2, 3, 4, 5], 128**-0.5)
+    assert rest == (*(None,) * 9, (None, None), None, None)
+    with pytest.raises(OSError, match=r"flash-64-full\.so"):
+        peers.attention(64, False)(given)
+    for name in ("cuda_peers", "cuda_flash_ahead"):
+        monkeypatch.delitem(sys.modules, name)
+
+
 def test_the_order_of_turns_is_drawn_and_each_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     timing = load("cuda_timing", monkeypatch)
     event = SimpleNamespace(record=lambda: None, elapsed_time=lambda end: 2.0)
