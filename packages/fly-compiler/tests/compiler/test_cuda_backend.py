@@ -255,6 +255,22 @@ def test_a_kernel_that_waits_for_the_launches_before_it():
     assert wait < launch < load
 
 
+def test_a_kernel_may_make_its_barriers_before_it_waits():
+    def body(x):
+        room = fx.SharedAllocator().allocate(fx.Array[fx.Int64, 2], 8).peek()
+        if fx.thread_idx.x == 0:
+            fx.nvgpu.Mbarriers(room.ptr, 2).init(1)
+        fx.barrier()
+        fx.nvgpu.griddepcontrol_wait()
+        x[fx.thread_idx.x] = 1.0
+
+    note, ptx = compiled(of(body), X)
+    assert note["kernels"][0]["griddepcontrol_wait"] is True
+    before = ptx[: ptx.index("griddepcontrol.wait;")]
+    assert "mbarrier.init" in before
+    assert "bra" in before
+
+
 def test_the_gpu_waits_for_kernels_that_do_not():
     note, _ = compiled(of(lambda x: fx.nvgpu.griddepcontrol_launch_dependents()), X)
     assert "griddepcontrol_wait" not in note["kernels"][0]
@@ -277,7 +293,15 @@ def _some_threads_alone(x):
     x[fx.thread_idx.x] = 1.0
 
 
-@pytest.mark.parametrize("body", [_reads_first, _writes_first, _some_threads_alone])
+def _some_threads_end(x):
+    if fx.thread_idx.x < 7:
+        fx.barrier()
+    else:
+        fx.nvgpu.griddepcontrol_wait()
+    x[fx.thread_idx.x] = 1.0
+
+
+@pytest.mark.parametrize("body", [_reads_first, _writes_first, _some_threads_alone, _some_threads_end])
 def test_a_kernel_that_waits_too_late_is_refused(body):
     with pytest.raises(DSLCompileError, match=r"calls fx\.nvgpu\.griddepcontrol_wait\(\) behind an access"):
         compiled(of(body), X)

@@ -16,8 +16,8 @@ def griddepcontrol_wait() -> None:
     """Wait until the launches before this one, in its stream, are over and what they wrote is visible.
 
     A kernel that calls it is launched so that it may begin while they end, which saves a part of a microsecond; without
-    it the GPU waits by itself. It stands ahead of all accesses to global memory, writes too, and outside of branches:
-    else the kernel is refused when its PTX is there.
+    it the GPU waits by itself. It stands ahead of all accesses to memory, writes too, but for barriers that are made
+    (`Mbarriers.init`), and where all threads come: else the kernel is refused when its PTX is there.
 
     Raises:
         RuntimeError: outside of a kernel.

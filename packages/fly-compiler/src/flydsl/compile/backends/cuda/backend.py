@@ -79,16 +79,20 @@ class CudaBackend(DialectBackend):
 _WAIT = "griddepcontrol.wait;"
 # What may stand ahead of it: of accesses to memory, those to parameters.
 _ACCESS = re.compile(
-    r"^\s*(?:ld(?!\.param)|st|atom|red|cp|prefetch|wgmma|ldmatrix|stmatrix|multimem|call)\b", re.MULTILINE
+    r"^\s*(?:@!?%?\w+\s+)?(?:ld(?!\.param)|st|atom|red|cp|prefetch|wgmma|ldmatrix|stmatrix|multimem|call)\b",
+    re.MULTILINE,
 )
-_BRANCH = re.compile(r"^\s*(?:@!?%\w+\s|bra\b|\$L__BB)", re.MULTILINE)
+_LABEL = re.compile(r"^\s*([$\w]+):", re.MULTILINE)
+# What goes elsewhere than to the next instruction, and the label that it goes to where it names one.
+_BRANCH = re.compile(r"^\s*(?:@!?%?\w+\s+)?(?:bra(?:\.uni)?\s+([$\w]+)|brx|ret|exit|trap)\b", re.MULTILINE)
 
 
 def _facts(kernel: Any, ptx: str) -> dict[str, Any]:
     """The entry of a kernel in the note.
 
     Raises:
-        DSLCompileError: it waits for the launches before it, which it may run beside, behind an access or a branch.
+        DSLCompileError: it waits for the launches before it, which it may run beside, behind an access or a branch
+            past the wait.
     """
     facts: dict[str, Any] = {"lds_bytes": kernel.lds_bytes}
     if _WAIT not in ptx:
@@ -97,11 +101,18 @@ def _facts(kernel: Any, ptx: str) -> dict[str, Any]:
     before, wait, _ = body.partition(_WAIT)
     if not wait:
         return facts
-    early = _ACCESS.search(before) or _BRANCH.search(before)
+    early = _ACCESS.search(before) or _branch_past(before)
     if early is not None:
         line = before[early.start() :].strip().partition("\n")[0]
         raise DSLCompileError(
             f"kernel {kernel.name} calls fx.nvgpu.griddepcontrol_wait() behind an access to memory or a branch "
-            f"('{line}'), but may run beside the launches before it until then; call it first"
+            f"past it ('{line}'), but may run beside the launches before it until then; call it first"
         )
     return {**facts, "griddepcontrol_wait": True}
+
+
+def _branch_past(text: str) -> re.Match[str] | None:
+    """The first branch in the beginning of a kernel's PTX that goes elsewhere than to a label in it: without one, all
+    threads come to its end."""
+    labels = set(_LABEL.findall(text))
+    return next((one for one in _BRANCH.finditer(text) if one[1] not in labels), None)
