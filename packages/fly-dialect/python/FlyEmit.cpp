@@ -3,6 +3,9 @@
 // flydsl._mlir._mlir_libs._fly_emit: the stages that lower a module, and device and host code from
 // modules that are lowered.
 
+#include "LeftContexts.h"
+#include "LiveHandles.h"
+
 #include "fly/Emit/Artifact.h"
 #include "fly/Emit/BinaryReader.h"
 #include "fly/Emit/CodeObject.h"
@@ -14,14 +17,18 @@
 
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 #include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Pass.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <ctime>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,6 +62,64 @@ template <typename Body> auto emitOrThrow(Operation *op, Body body) {
   if (failed(result))
     throw EmitError(text.empty() ? "code generation failed without a message" : text);
   return result;
+}
+
+/// What a pass reported as an error.
+struct Finding {
+  std::string message;
+  MlirLocation location;
+  std::vector<std::string> notes;
+};
+
+/// What became of pass managers that were run one after the other.
+struct PassRun {
+  std::vector<std::pair<double, double>> times; ///< of each, by the clock and of the processor
+  std::optional<std::vector<Finding>> findings; ///< of the last one, where that failed
+};
+
+double secondsOf(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Runs passes over `op` without the GIL, until some fail or memory gets short.
+PassRun runPasses(const std::vector<MlirPassManager> &managers, MlirOperation op) {
+  // Who holds a part of it has to be told what the passes free, and may ask for more meanwhile:
+  // PassManager.run does so, with the GIL.
+  if (fly::python::isHeldInside(op))
+    throw nb::value_error("something inside of the operation is held; use PassManager.run");
+  Operation *operation = unwrap(op);
+  PassRun run;
+  std::vector<Finding> found;
+  // A pass that runs out of memory ends by an exception, and MLIR has nothing that would catch it.
+  fly::python::LeftUnlessFinished left(operation->getContext());
+  {
+    nb::gil_scoped_release release;
+    ScopedDiagnosticHandler handler(operation->getContext(), [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+        return failure(); // For the next handler.
+      Finding &finding = found.emplace_back();
+      finding.message = diagnostic.str();
+      finding.location = wrap(diagnostic.getLocation());
+      for (Diagnostic &note : diagnostic.getNotes())
+        finding.notes.push_back(note.str());
+      return success();
+    });
+    for (MlirPassManager manager : managers) {
+      const double began = secondsOf(CLOCK_MONOTONIC);
+      const double used = secondsOf(CLOCK_PROCESS_CPUTIME_ID);
+      const bool succeeds = succeeded(unwrap(manager)->run(operation));
+      run.times.emplace_back(secondsOf(CLOCK_MONOTONIC) - began,
+                             secondsOf(CLOCK_PROCESS_CPUTIME_ID) - used);
+      if (!succeeds)
+        run.findings = std::move(found);
+      if (!succeeds || !fly::MemoryReserve::refill())
+        break;
+    }
+  }
+  left.finish();
+  return run;
 }
 
 /// The one gpu.module that `op` is or holds.
@@ -144,6 +209,26 @@ void bindResources(nb::module_ &m) {
       .def_ro("kernels", &fly::EmbeddedCodeObject::kernels);
 }
 
+void bindPasses(nb::module_ &m) {
+  nb::class_<Finding>(m, "Finding", "An error that a pass reported.")
+      .def_ro("message", &Finding::message)
+      .def_prop_ro("location", [](const Finding &self) { return self.location; })
+      .def_ro("notes", &Finding::notes, "The texts of its notes.");
+
+  nb::class_<PassRun>(m, "PassRun", "What became of pass managers that were run.")
+      .def_ro("times", &PassRun::times,
+              "Seconds of each that was run, by the clock and of processor time of the process.")
+      .def_ro("findings", &PassRun::findings,
+              "What the last of them reported as errors, where it failed; else None.");
+
+  m.def("run_passes", &runPasses, "managers"_a, "op"_a,
+        "Runs pass managers over an operation one after the other without the GIL: other threads "
+        "of Python\n"
+        "go on. It ends when one fails, or when memory gets short (refill_memory_reserve). Nothing "
+        "inside\n"
+        "of the operation may be held, and no other thread may look at it meanwhile.");
+}
+
 void bindPipeline(nb::module_ &m) {
   nb::class_<fly::PipelineStage>(m, "PipelineStage", "One step from a traced module to code.")
       .def_ro("name", &fly::PipelineStage::name, "The name that dumps and reports use.")
@@ -196,6 +281,7 @@ NB_MODULE(_fly_emit, m) {
             "MLIR's text.";
   nb::exception<EmitError>(m, "EmitError", PyExc_RuntimeError); // NOLINT: registers the class
   bindResources(m);
+  bindPasses(m);
   bindPipeline(m);
   bindMemoryReserve(m);
 

@@ -275,6 +275,20 @@ public:
     }
   }
 
+  static bool anyInside(Operation *root) {
+    bool any = false;
+    const Index held;
+    walkPointers(
+        root,
+        [&](LiveHandle::Kind kind, const void *pointer, Operation *) {
+          held.forEach(kind, pointer, [&](LiveHandle *handle) {
+            any |= pointer != root || handle->kind() == LiveHandle::Kind::SymbolTable;
+          });
+        },
+        held.operands);
+    return any;
+  }
+
   static void add(LiveHandle *handle) {
     nanobind::ft_lock_guard guard(mutex);
     handle->number = ++numbers;
@@ -366,6 +380,8 @@ const void *blockArgumentOf(MlirValue value) {
   Value known = value.ptr ? unwrap(value) : Value();
   return isa_and_present<BlockArgument>(known) ? known.getAsOpaquePointer() : nullptr;
 }
+
+bool isHeldInside(MlirOperation root) { return LiveHandles::anyInside(unwrap(root)); }
 
 const void *operationOf(MlirSymbolTable table) {
   return table.ptr ? unwrap(table)->getOp() : nullptr;

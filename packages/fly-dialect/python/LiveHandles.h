@@ -107,6 +107,9 @@ private:
   MlirSymbolTable table;
 };
 
+/// Whether Python holds something that is inside of the operation.
+bool isHeldInside(MlirOperation root);
+
 } // namespace fly::python
 
 #endif // FLY_PYTHON_LIVEHANDLES_H

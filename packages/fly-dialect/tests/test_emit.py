@@ -199,6 +199,59 @@ def test_threads_compile_at_once(context):
     assert len(set(results)) == 1
 
 
+def test_passes_run_without_the_lock_of_python(context):
+    parsed = module(KERNEL)
+    manager = PassManager.parse("builtin.module(gpu-module-to-binary{format=fatbin})")
+    begins, came = threading.Lock(), []
+    before = sys.getswitchinterval()
+    begins.acquire()
+    other = threading.Thread(target=lambda: begins.acquire() and came.append(True))
+    other.start()
+    sys.setswitchinterval(1e3)  # the other thread gets the lock of Python only where this one gives it up
+    try:
+        begins.release()
+        assert not came
+        done = _fly_emit.run_passes([manager, manager], parsed.operation)
+        assert came
+    finally:
+        sys.setswitchinterval(before)
+        other.join()
+    assert done.findings is None
+    assert len(done.times) == 2
+    assert all(used > 0 for one in done.times for used in one)
+    assert [one.arch for one in _fly_emit.code_objects(parsed)] == ["gfx942", "gfx950"]
+
+
+def test_what_passes_report_comes_with_its_place(context):
+    text = KERNEL.replace(
+        "llvm.return",
+        """%z = llvm.mlir.constant(0 : i32) : i32
+           %x = llvm.mlir.undef : vector<8xf16>
+           %c = llvm.mlir.undef : vector<4xf32>
+           %m = rocdl.mfma.f32.16x16x32.f16 %x, %x, %c, %z, %z, %z
+             : (vector<8xf16>, vector<8xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+           llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
+           llvm.return""",
+    )
+    manager = PassManager.parse("builtin.module(gpu-module-to-binary{format=fatbin})")
+    done = _fly_emit.run_passes([manager, manager], module(text).operation)
+    assert len(done.times) == 1
+    assert "gfx942 has no" in done.findings[0].message
+    assert str(done.findings[0].location) == 'loc("-":2:3)'  # of the gpu.module
+    assert done.findings[0].notes[0].startswith("see current operation")
+
+
+def test_passes_without_the_lock_refuse_what_is_held(context):
+    parsed = module(KERNEL)
+    held = parsed.body.operations[0]
+    manager = PassManager.parse("builtin.module(canonicalize)")
+    with pytest.raises(ValueError, match=r"held; use PassManager\.run"):
+        _fly_emit.run_passes([manager], parsed.operation)
+    assert held.operation.name == "gpu.module"
+    del held
+    assert _fly_emit.run_passes([manager], parsed.operation).findings is None
+
+
 def test_llvm_options_nest_and_survive_linking(context):
     def isa() -> str:
         return _fly_emit.emit_code_object(module(KERNEL).operation, chip="gfx942", isa=True).isa
