@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -65,6 +67,20 @@ def test_who_calls_has_the_driver_compile_ahead(monkeypatch):
     assert asked == ["compiler", "scale"]
     flyc.compile(scale, x, y, 10, 1.0, shift=22)
     assert asked == ["compiler", "scale"] * 2
+
+
+def test_who_calls_has_the_call_prepared_in_another_thread(monkeypatch):
+    done = threading.Event()
+    threads = []
+    monkeypatch.setattr(
+        jit_function, "prepare_calls", lambda: (threads.append(threading.get_ident()), done.set(), 1 / 0)
+    )
+    x, y = vectors(10)
+    flyc.compile.only(scale, x, y, 10, 1.0, shift=23)
+    scale(x, y, 10, 1.0, shift=24)
+    assert done.wait(60)
+    assert len(threads) == 1  # not that of who compiles only; and nobody hears of an error
+    assert threads[0] != threading.get_ident()
 
 
 def test_compile_time_arguments_specialise():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's cyclic garbage collector, kept out of compilations and of what they import."""
+"""Python's cyclic garbage collector, kept out of compilations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["without_collections"]
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Keep Python's cyclic garbage collector out of a compilation, or an import of the compiler.
+    """Keep Python's cyclic garbage collector out of a compilation.
 
     Tracing makes many objects that live until it ends; the collections that they set off would walk over everything in
     the process, which with torch is a good part of a small kernel's compile time.

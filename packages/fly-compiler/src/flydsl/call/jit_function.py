@@ -16,7 +16,7 @@ from flydsl.compile.target import settings
 from flydsl.compile.tracing import Receiver, Static
 from flydsl.expr.values.typing import Stream
 from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
-from flydsl.runtime import load_driver_compiler
+from flydsl.runtime import load_driver_compiler, prepare_calls
 from flydsl.runtime.forks import new_lock, undivided
 from flydsl.trace.hints import effective_hints, has_ambient, hints_key, validated
 from flydsl.utils import env, log
@@ -320,6 +320,7 @@ class JitFunction(Typed[P, R]):
         )
         if runs and not request.settings.compile_only:
             load_driver_compiler()
+            request.meanwhile = prepare_calls
         try:
             compiled = compile_request(request)
         finally:

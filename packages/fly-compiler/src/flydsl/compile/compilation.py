@@ -64,6 +64,8 @@ class Request:
         settings: what the environment asks for.
         hints: effective compile hints.
         is_from_outside: tells whether an object that the trace would change was there before it.
+        meanwhile: what a thread of Python's begins to do when the program is lowered, which is without Python's lock;
+            what it raises is not heard.
     """
 
     function: Callable[..., Any]
@@ -73,6 +75,7 @@ class Request:
     settings: Settings
     hints: dict[str, Any]
     is_from_outside: Callable[[object], bool] | None = None
+    meanwhile: Callable[[], None] | None = None
 
     def run_time(self) -> list[tuple[str, ArgumentSpec]]:
         """Return the run-time arguments."""
@@ -371,6 +374,8 @@ def _only_from_disk(request: Request, store: ArtifactStore | None, key: str, loa
 def _build(request: Request, compilation: Compilation, key: str, path: Path, times: StageTimes) -> None:
     """Lower what was traced, and write the artifact."""
     with compilation.context, memory_reserved():
+        if request.meanwhile is not None:
+            _begin(request.meanwhile)
         dumps = Dumps(compilation, request.backend, request.settings.opt_level) if wanted() else None
         lowered = lower(compilation, request.backend, request.stages(compilation), times, dumps)
         emit(
@@ -383,6 +388,17 @@ def _build(request: Request, compilation: Compilation, key: str, path: Path, tim
             opt_level=HOST_OPT_LEVEL,
             times=times,
         )
+
+
+def _begin(work: Callable[[], None]) -> None:
+    """Have something done in a thread of Python's. Nobody waits for it, as it may have no memory to begin."""
+
+    def do() -> None:
+        with suppress(BaseException), undivided():
+            work()
+
+    with suppress(RuntimeError, MemoryError):  # then it is done by whoever needs it
+        _thread.start_new_thread(do, ())
 
 
 @contextmanager

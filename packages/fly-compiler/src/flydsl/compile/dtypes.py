@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import flydsl.expr.values.numeric as numeric
 
 __all__ = ["DATA_TYPES", "DataType", "scalar_type", "tensor_type"]
 
 
-@dataclass(frozen=True)
-class DataType:
+class DataType(NamedTuple):
     """One type of the artifact's note (docs/artifact.md)."""
 
     name: str

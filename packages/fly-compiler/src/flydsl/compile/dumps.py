@@ -21,8 +21,8 @@ def wanted() -> bool:
     return bool(env.debug.dump_ir or env.debug.dump_asm)
 
 
-_FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"')
-_LINE = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+_FILE = r'\s*\.file\s+(\d+)\s+(?:"([^"]*)"\s+)?"([^"]*)"'
+_LINE = r"\s*\.loc\s+(\d+)\s+(\d+)"
 
 
 def annotated_isa(isa: str) -> str:
@@ -31,11 +31,11 @@ def annotated_isa(isa: str) -> str:
     lines = []
     shown = None
     for line in isa.splitlines():
-        declared = _FILE.match(line)
+        declared = re.match(_FILE, line)
         if declared:
             folder, name = declared.group(2), declared.group(3)
             files[declared.group(1)] = f"{folder}/{name}" if folder and not name.startswith("/") else name
-        place = _LINE.match(line)
+        place = re.match(_LINE, line)
         if place:
             where = (files.get(place.group(1), "?"), int(place.group(2)))
             if where != shown and where[1] > 0:

@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from flydsl.runtime.forks import new_lock
+
 __all__ = ["llvm_options"]
+
+_PAUSE = 1e-3  # seconds
+_turn = new_lock()  # held by who has options of its own
+_inside = 0  # how many are in a block without, on any thread
 
 
 @contextmanager
 def llvm_options(options: Mapping[str, bool | int | str]) -> Iterator[None]:
     """Set LLVM options, process-wide, and restore them afterwards.
+
+    Code is generated in such a block. One with options has no other beside it, which these would change too.
 
     Args:
         options: name (without dashes) to a bool, int or text.
@@ -20,9 +29,34 @@ def llvm_options(options: Mapping[str, bool | int | str]) -> Iterator[None]:
         TypeError: a value of another type.
         RuntimeError: LLVM has no such option, or refuses the value.
     """
-    if not options:
+    with _by_itself() if options else _beside_others(), _pushed(options):
         yield
-        return
+
+
+@contextmanager
+def _beside_others() -> Iterator[None]:
+    global _inside
+    with _turn:
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _turn:
+            _inside -= 1
+
+
+@contextmanager
+def _by_itself() -> Iterator[None]:
+    while True:
+        with _turn:
+            if _inside == 0:
+                yield
+                return
+        time.sleep(_PAUSE)
+
+
+@contextmanager
+def _pushed(options: Mapping[str, bool | int | str]) -> Iterator[None]:
     from flydsl._mlir._mlir_libs import _fly_emit
 
     pushed: list[str] = []

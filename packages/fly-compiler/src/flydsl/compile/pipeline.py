@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,18 @@ class StageTimes:
     seconds: dict[str, float] = field(default_factory=dict)
     processor_seconds: dict[str, float] = field(default_factory=dict)
 
+    def add(self, name: str, seconds: float, processor_seconds: float) -> None:
+        """Add a duration under `name`."""
+        self.processor_seconds[name] = self.processor_seconds.get(name, 0.0) + processor_seconds
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
     def timed(self, name: str, work: Callable[[], Any]) -> Any:
         """Run `work` and add its duration under `name`."""
         start, used = time.perf_counter(), time.process_time()
         try:
             return work()
         finally:
-            self.processor_seconds[name] = self.processor_seconds.get(name, 0.0) + time.process_time() - used
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            self.add(name, time.perf_counter() - start, time.process_time() - used)
 
 
 def _copied(module: ir.Module) -> ir.Module:
@@ -81,20 +85,17 @@ def lower(
     module = _copied(traced)
     verify, print_all = env.debug.enable_verifier, env.debug.print_after_all
     own_options = {} if env.compile.llvm_dir else hints.get("llvm_options") or {}
+    one_by_one = dumps is not None or print_all or bool(env.compile.llvm_dir)
     with llvm_options(own_options):
-        for stage in stages:
+        if not one_by_one:
+            _run(stages, module, verify, times)
+        for stage in stages if one_by_one else ():
             if stage.name == TO_BINARY and dumps is not None:
                 dumps.keep_device_code(module)
             if stage.name == TO_BINARY and env.compile.llvm_dir:
                 times.timed(stage.name, lambda: _external_binary(compilation, backend, module, stage.text))  # noqa: B023
                 continue
-            manager = PassManager.parse(f"builtin.module({stage.text})", compilation.context)
-            manager.enable_verifier(verify)
-            times.timed(
-                stage.name,
-                lambda: _checked(lambda: manager.run(module.operation), f"{stage.name} failed"),  # noqa: B023
-            )
-            want_memory()
+            _run([stage], module, verify, times)
             if dumps is not None:
                 dumps.stage(stage.name, module)
             if print_all:
@@ -102,6 +103,21 @@ def lower(
     if dumps is not None:
         dumps.device_code()
     return module
+
+
+def _run(stages: Sequence[Stage], module: ir.Module, verify: bool, times: StageTimes) -> None:
+    """Run stages without Python's lock. Between them nobody can look at the module."""
+    managers = [PassManager.parse(f"builtin.module({one.text})", module.context) for one in stages]
+    for one in managers:
+        one.enable_verifier(verify)
+    done = _fly_emit.run_passes(managers, module.operation)
+    for stage, taken in zip(stages, done.times, strict=False):  # behind one that fails none is run
+        times.add(stage.name, *taken)
+    want_memory()  # else that is why
+    if done.findings is not None:
+        name = stages[len(done.times) - 1].name
+        found = [_diagnostic(one.message, one.notes, one.location) for one in done.findings if _says(one)]
+        raise DSLCompileError(*(found or [Diagnostic(f"{name} failed")]))
 
 
 def _external_binary(compilation: Compilation, backend: BaseBackend, module: ir.Module, text: str) -> None:
@@ -119,7 +135,11 @@ def _checked(work: Callable[[], Any], what: str) -> Any:
         return work()
     except ir.MLIRError as error:
         want_memory()  # else that is why
-        found = [_diagnostic(one) for one in error.error_diagnostics if str(one.message) not in _EMPTY_MESSAGES]
+        found = [
+            _diagnostic(str(one.message), [str(note.message) for note in one.notes], one.location)
+            for one in error.error_diagnostics
+            if _says(one)
+        ]
         raise DSLCompileError(*(found or [Diagnostic(f"{what}: {error}")])) from None
 
 
@@ -127,11 +147,15 @@ _EMPTY_MESSAGES = ("An error happened while serializing the module.",)
 _QUOTES = "see current operation: "
 
 
-def _diagnostic(one: Any) -> Diagnostic:
+def _says(one: Any) -> bool:
+    """Tell whether a finding of MLIR's says anything."""
+    return str(one.message) not in _EMPTY_MESSAGES
+
+
+def _diagnostic(message: str, notes: Sequence[str], location: ir.Location) -> Diagnostic:
     """Return a finding of MLIR's without the notes that only quote its operation: the user's line says more."""
-    notes = [str(note.message) for note in one.notes]
     kept = tuple(note for note in notes if not note.startswith(_QUOTES))
-    return Diagnostic(_explained(str(one.message)), kept, frames_of(one.location))
+    return Diagnostic(_explained(message), kept, frames_of(location))
 
 
 _OF_FILES = ("cannot create a temporary directory", "cannot write ", "linking failed")
@@ -155,7 +179,7 @@ def described(backend: BaseBackend, lowered: ir.Module, hints: Mapping[str, Any]
             f"cannot write the artifact: compile backend {backend.target.backend!r} makes {kind}, and artifacts hold "
             f"{', '.join(ARTIFACT_KINDS)}"
         )
-    return [replace(one, kind=kind) for one in backend.device_code(lowered, hints=hints)]
+    return [one._replace(kind=kind) for one in backend.device_code(lowered, hints=hints)]
 
 
 def emit(

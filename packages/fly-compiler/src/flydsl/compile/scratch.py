@@ -16,8 +16,8 @@ import resource
 import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from flydsl.runtime.forks import new_lock
 
@@ -32,8 +32,7 @@ _LARGE = 64 << 20
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@dataclass(frozen=True)
-class _Scratch:
+class _Scratch(NamedTuple):
     path: Path
     descriptor: int  # of the folder; carries the lock
     process: int

@@ -6,10 +6,9 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 from flydsl.frontend.control.audit import heard
 from flydsl.utils import env
@@ -101,8 +100,7 @@ def _nothing(_: Any) -> tuple[()]:
 environment = Environment()
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """The environment's part of a compilation.
 
     `key` names everything that the artifact depends on, `backend` the compile backend.

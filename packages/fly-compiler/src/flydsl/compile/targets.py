@@ -89,7 +89,7 @@ def build_for(request: Request, targets: Sequence[str], path: Path) -> None:
 def _lowered(request: Request, arch: str) -> _Made:
     with compiling_for(arch):
         backend_name = compile_backend_name(arch)
-        settings = replace(request.settings, arch=arch, backend=backend_name, key=f"{arch} of {request.settings.key}")
+        settings = request.settings._replace(arch=arch, backend=backend_name, key=f"{arch} of {request.settings.key}")
         own = replace(request, settings=settings)
         compilation = own.trace()
         key = own.key(compilation)
@@ -149,4 +149,4 @@ def _together(found: Sequence[DeviceCode]) -> list[DeviceCode]:
     def with_most(kernels: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         return {name: {**used, "lds_bytes": most[name]} for name, used in kernels.items()}
 
-    return [replace(code, kernels=with_most(code.kernels)) for code in found]
+    return [code._replace(kernels=with_most(code.kernels)) for code in found]

@@ -7,8 +7,6 @@ import difflib
 import re
 import sys
 
-from flydsl.trace.diagnostics import register_adviser
-
 __all__ = ["hints_for", "hints_for_line"]
 
 _NO_TORCH_TENSOR = (
@@ -262,10 +260,3 @@ _OF_MATH = {
     "pow": "use fx.powf, or **",
     "hypot": "use fx.sqrt(a * a + b * b)",
 }
-
-
-def _advise(text: str, source: str) -> list[str]:
-    return [*hints_for(text), *hints_for_line(text, source)]
-
-
-register_adviser(_advise)

@@ -182,7 +182,7 @@ def infer(name: str, operands: Sequence[Any], attributes: dict[str, ir.Attribute
 
 
 # How MLIR says that an operand is of a type that the definition of the operation does not admit.
-_OPERAND = re.compile(r"'[\w.]+' op operand #(\d+) must be (.*), but got .*")
+_OPERAND = r"'[\w.]+' op operand #(\d+) must be (.*), but got .*"
 
 
 def _refusal(name: str, operands: Sequence[Any], error: Exception) -> Exception:
@@ -190,7 +190,7 @@ def _refusal(name: str, operands: Sequence[Any], error: Exception) -> Exception:
     heard = [str(diagnostic.message) for diagnostic in getattr(error, "error_diagnostics", ())]
     reason = "; ".join(heard) or str(error)
     operation = name.removeprefix("fly.")
-    wrong = _OPERAND.match(reason)
+    wrong = re.match(_OPERAND, reason)
     if wrong is not None:
         got = operands[int(wrong[1])].type
         return TypeError(f"{operation} takes {wrong[2]} here, not a value of type {got}, at {where()}")

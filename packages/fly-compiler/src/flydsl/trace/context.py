@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from flydsl._mlir import ir
 from flydsl._mlir._mlir_libs._flyDialect import call_chain
@@ -66,8 +66,7 @@ MANY_BRANCHES = 2_000
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True)
-class LdsAllocation:
+class LdsAllocation(NamedTuple):
     """One static LDS allocation of a kernel: what it is, how big (bytes), and where it was made (`file:line`)."""
 
     name: str

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from flydsl._mlir import ir
 
@@ -51,8 +51,7 @@ NO_LOOKUP = (
 """What to say of a run-time key of a dict."""
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """One line of the user's source; column 0 means unknown."""
 
     filename: str
@@ -60,13 +59,12 @@ class Frame:
     column: int = 0
 
 
-@dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding of the compiler; `frames` run from the innermost outwards."""
 
     message: str
     notes: tuple[str, ...] = ()
-    frames: tuple[Frame, ...] = field(default=())
+    frames: tuple[Frame, ...] = ()
 
     def __str__(self) -> str:
         lines = [self.message, *(f"  note: {_clipped(note)}" for note in self.notes)]
@@ -384,13 +382,13 @@ def forget_unbound() -> None:
 
 
 # A region is a function of its own, so that the variable is a free one there.
-_UNSET = re.compile(r"free variable|referenced before assignment|local variable")
+_UNSET = r"free variable|referenced before assignment|local variable"
 
 
 def explain_name_error(error: NameError) -> None:
     """Add to a `NameError` of traced code what took the value away."""
     quoted = re.search(r"'(\w+)'", str(error))
-    if quoted is not None and quoted.group(1) not in _unbound.reasons and _UNSET.search(str(error)):
+    if quoted is not None and quoted.group(1) not in _unbound.reasons and re.search(_UNSET, str(error)):
         error.args = (
             f"variable '{quoted.group(1)}' is read before it has a value. Give it one first: an accumulator of a "
             "run-time loop begins, for example, as fx.Float32(0.0)",

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flydsl.utils import env
 
@@ -16,11 +15,10 @@ SLOT_BYTES = 32
 SLOTS_PER_WAVE = 256
 PARTITIONS = 64
 _HEAD_SLOTS = 8  # of the head, and of the counter of each partition: 256 bytes
-_FILTER = re.compile(r"\s*(\d+\s*,\s*\d+\s*,\s*\d+|xcc:\d+|all)?\s*")
+_FILTER = r"\s*(\d+\s*,\s*\d+\s*,\s*\d+|xcc:\d+|all)?\s*"
 
 
-@dataclass(frozen=True)
-class KtraceSettings:
+class KtraceSettings(NamedTuple):
     """How a program that records is compiled; the layout of its buffer follows from it.
 
     Attributes:
@@ -77,7 +75,7 @@ def blocks_text(blocks: Any) -> str:
     if isinstance(blocks, (tuple, list)) and len(blocks) == 3:
         if all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in blocks):
             return ",".join(map(str, blocks))
-    elif isinstance(blocks, str) and _FILTER.fullmatch(blocks):
+    elif isinstance(blocks, str) and re.fullmatch(_FILTER, blocks):
         text = re.sub(r"\s", "", blocks)
         return "" if text == "all" else text
     raise ValueError(

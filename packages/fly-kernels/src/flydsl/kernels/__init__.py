@@ -60,7 +60,13 @@ _WEIGHTS = ("ShuffledWeights", "shuffle_weight", "unshuffle_weight")  # of `comm
 
 def operators_of(module: str) -> ModuleType:
     """The module of that name in `flydsl.kernels.operators`, imported."""
-    return importlib.import_module(f"{__name__}.operators.{module}")
+    from flydsl.runtime.imports import without_collections_of_imports
+
+    known = sys.modules.get(f"{__name__}.operators.{module}")
+    if known is not None:
+        return known
+    with without_collections_of_imports():
+        return importlib.import_module(f"{__name__}.operators.{module}")
 
 
 def __getattr__(name: str) -> Any:

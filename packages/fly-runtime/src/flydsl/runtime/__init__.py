@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as typing's, whose import takes longer than all the res
 if TYPE_CHECKING:
     from . import device as device
     from ._library import include_dir, library_path
-    from .artifact import Artifact, ArtifactFunction, load_artifact
+    from .artifact import Artifact, ArtifactFunction, load_artifact, prepare_calls
     from .autograd import is_seen_to_write, tell_autograd
     from .device_buffer import DeviceBuffer, synchronize_device
     from .device_runtime import (
@@ -65,6 +65,7 @@ __all__ = [
     "library_path",
     "load_artifact",
     "load_driver_compiler",
+    "prepare_calls",
     "read_note",
     "register_compile_runtime_mapping",
     "register_device_runtime",
@@ -77,7 +78,7 @@ __all__ = [
 
 _HOME = {
     "_library": ("include_dir", "library_path"),
-    "artifact": ("Artifact", "ArtifactFunction", "load_artifact"),
+    "artifact": ("Artifact", "ArtifactFunction", "load_artifact", "prepare_calls"),
     "autograd": ("is_seen_to_write", "tell_autograd"),
     "device_buffer": ("DeviceBuffer", "synchronize_device"),
     "device_runtime": (

@@ -8,6 +8,7 @@ import struct
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from .errors import ArtifactError
 
@@ -23,8 +24,7 @@ _LOAD = 1
 _MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 224: "amdgpu", 3: "i386", 40: "arm"}
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """Where a section's bytes are in the file."""
 
     offset: int

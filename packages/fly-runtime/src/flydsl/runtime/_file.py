@@ -8,8 +8,8 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from . import _library
 from .errors import ArtifactError
@@ -20,8 +20,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _LOADER_TOKEN = re.compile(r"\$\{?(ORIGIN|LIB|PLATFORM)\b")
 
 
-@dataclass(frozen=True)
-class OpenFile:
+class OpenFile(NamedTuple):
     """A regular file that is open for reading, and its bytes."""
 
     path: Path

@@ -13,15 +13,15 @@ import re
 import resource
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _arguments, _elf, _file, _library, hardware
 from .autograd import is_seen_to_write, tell_autograd
 from .errors import ArtifactError, DeviceError, LaunchError, OutOfMemoryError
 from .forks import new_lock, undivided
+from .imports import without_collections_of_imports
 from .note import file_hash, parse_note
 
 _TABLE = "flydsl_artifact"
@@ -174,8 +174,7 @@ class Artifact:
         return f"<Artifact {self.note['name']} ({', '.join(self.note['architectures'])}) from {self.path}>"
 
 
-@dataclass(frozen=True)
-class _Loaded:
+class _Loaded(NamedTuple):
     digest: str
     library: ctypes.CDLL
 
@@ -261,10 +260,16 @@ def _open_library(file: _file.OpenFile, digest: str) -> ctypes.CDLL:
     return library
 
 
+def prepare_calls() -> None:
+    """Import what calls of artifacts need, which takes as long as lowering a small kernel: tvm-ffi."""
+    _tvm_ffi()
+
+
 @functools.cache
 def _tvm_ffi() -> Any:
     """The package tvm-ffi, told of the runtime's exceptions (`python_exception` in csrc/tvm_ffi.cpp)."""
-    package = importlib.import_module("tvm_ffi")
+    with without_collections_of_imports():
+        package = importlib.import_module("tvm_ffi")
     for kind in (DeviceError, LaunchError, OutOfMemoryError):
         package.register_error(f"flydsl.{kind.__name__}", kind)
     return package

@@ -9,8 +9,7 @@ refuses what cannot. A class is looked at once. The generated function of a call
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from flydsl.compile.dtypes import scalar_type
 from flydsl.compile.specs import ScalarSpec, StreamSpec
@@ -28,8 +27,7 @@ from .tensor_kinds import is_immutable_type, tensor_kind
 __all__ = ["KINDS", "Kind", "kind_of"]
 
 
-@dataclass(frozen=True, eq=False)
-class Kind:
+class Kind(NamedTuple):
     """One kind of argument.
 
     Attributes:
@@ -97,8 +95,8 @@ def _other(where: str, value: Any) -> Passed:
     inner = kind_of(type(made)).passed(where, made)
     convert = inner.convert
     if convert is None:
-        return replace(inner, convert=constructor)
-    return replace(inner, convert=lambda one: convert(constructor(one)))
+        return inner._replace(convert=constructor)
+    return inner._replace(convert=lambda one: convert(constructor(one)))
 
 
 KINDS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flydsl.compile.dtypes import scalar_type
 from flydsl.compile.specs import ArgumentSpec, ProtocolSpec, ScalarSpec, ValueSpec, _Exemplar
@@ -22,8 +21,7 @@ from .tensor_kinds import is_immutable_type
 __all__ = ["Passed", "numbers_of", "of_protocol", "of_struct", "refuse_immutable", "refuse_written", "unwrapped"]
 
 
-@dataclass(frozen=True)
-class Passed:
+class Passed(NamedTuple):
     """How a run-time argument is compiled for and passed.
 
     `convert` makes what the artifact's function takes from the caller's value; `None` passes the value as it is. With

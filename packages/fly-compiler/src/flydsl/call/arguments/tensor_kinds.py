@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["TensorKind", "is_immutable_type", "is_tensor_type", "layout_of", "tensor_kind"]
 
@@ -18,8 +17,7 @@ Layout = tuple[str, tuple[int, ...], tuple[int, ...]]
 """Name of the dtype, extents, and strides in elements."""
 
 
-@dataclass(frozen=True, eq=False)
-class TensorKind:
+class TensorKind(NamedTuple):
     """The tensors of one framework.
 
     Attributes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flydsl.trace.arch import DEFAULT_LDS_BYTES, Arch
 
@@ -47,16 +47,14 @@ class GPUTarget:
     warp_size: int
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """One step of the pipeline: the name that dumps and reports use, and its passes as text of the pass manager."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True)
-class DeviceCode:
+class DeviceCode(NamedTuple):
     """Device code of a lowered program for one architecture.
 
     Attributes:
@@ -71,8 +69,7 @@ class DeviceCode:
     kind: str = ""
 
 
-@dataclass(frozen=True)
-class DeviceTexts:
+class DeviceTexts(NamedTuple):
     """Device code as text, for dumps: LLVM IR, and assembly with the lines it came from (`.file`, `.loc`)."""
 
     llvm_ir: str

@@ -17,7 +17,6 @@ import random
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
-from configparser import RawConfigParser
 from types import BuiltinMethodType, FrameType, FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, TypeVar
 
@@ -306,7 +305,7 @@ def asked_of(method: Callable[..., Any], owner: object) -> Any:
         return _noting(method, owner) if name in _OF_A_PATH else method
     elif isinstance(owner, os.DirEntry):
         return _noting(method, owner.path) if name in ("is_dir", "is_file", "is_symlink", "stat") else method
-    elif isinstance(owner, RawConfigParser):
+    elif isinstance(owner, _parsers_of_configurations()):
         return _noting(method) if name == "read" else method
     elif _is_of_database(kind):
         _check_inside(owner, f"asks a database ({kind.__module__}.{kind.__name__})")
@@ -316,6 +315,12 @@ def asked_of(method: Callable[..., Any], owner: object) -> Any:
     elif name in _OF_TORCH and _is_of_torch(method, kind):
         return _needs_a_generator(method)
     return method
+
+
+def _parsers_of_configurations() -> tuple[type, ...]:
+    """The class of Python's parsers of configurations, where something has imported it."""
+    module = sys.modules.get("configparser")
+    return () if module is None else (module.RawConfigParser,)
 
 
 def iterated(value: _T) -> _T:

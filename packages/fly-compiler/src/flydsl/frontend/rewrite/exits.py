@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .syntax import (
     RewriteError,
@@ -41,8 +41,7 @@ RETURN_FLAG = "__fly_returned__"
 RETURN_VALUE = "__fly_return_value__"
 
 
-@dataclass(frozen=True)
-class _Loop:
+class _Loop(NamedTuple):
     break_flag: str
     continue_flag: str
 

@@ -7,8 +7,8 @@ import ast
 import itertools
 import linecache
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType, FunctionType
+from typing import NamedTuple
 
 from .compiled import FunctionNode, imported_names, is_compiled_from, is_transformed
 from .syntax import copied
@@ -20,8 +20,7 @@ class SourceUnavailableError(RuntimeError):
     """The source of a function that has to be rewritten cannot be found, or no longer matches the function."""
 
 
-@dataclass(frozen=True)
-class FunctionSource:
+class FunctionSource(NamedTuple):
     """Where a function is written."""
 
     node: FunctionNode
@@ -35,8 +34,7 @@ class FunctionSource:
     """The lines of the whole file."""
 
 
-@dataclass
-class _File:
+class _File(NamedTuple):
     lines: list[str]
     tree: ast.Module
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from flydsl.runtime.imports import without_collections_of_imports
+
 
 class _Lazy:
     """A module that is imported at its first use.
@@ -35,19 +37,14 @@ class _Lazy:
         return getattr(self._module, attribute)
 
 
-# What an import makes stays, but collections that it sets off walk over what torch has made: 16 ms of a first call.
 def _compiler() -> ModuleType:
-    from flydsl.call.collector import without_collections
-
-    with without_collections():
+    with without_collections_of_imports():
         import flydsl.compiler
     return flydsl.compiler
 
 
 def _expr() -> ModuleType:
-    from flydsl.call.collector import without_collections
-
-    with without_collections():
+    with without_collections_of_imports():
         import flydsl.expr
     return flydsl.expr
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flydsl._mlir import ir
 from flydsl.trace.build import build, int_attribute
@@ -55,8 +54,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class BinaryOp:
+class BinaryOp(NamedTuple):
     """One binary operator.
 
     `kind` is `arith`, `div`, `bit`, `shift`, `cmp` or `pow`; `fold` its meaning on Python numbers. For comparisons the
