@@ -114,10 +114,11 @@ def look(arch: str, shape: tuple[int, ...], options: argparse.Namespace, known: 
     present = times.of(default)
     assert present is not None, f"{name}: its default cannot be predicted"
     found, choice, reached, budget = search(tuned, arguments, times, LEAST)
+    without = ", without its order of workgroups, which no candidate has" if config.xcd_swizzle else ""
     off = present > WITHIN * reached
     print(
         f"{arch} {name} | {len(found.candidates)} | {budget} | {present * 1e3:.2f} | {reached * 1e3:.2f} | "
-        f"{present / reached:.3f} | {default!r} | {choice!r}",
+        f"{present / reached:.3f} | {default!r}{without} | {choice!r}",
         flush=True,
     )
     if off and options.export:

@@ -12,7 +12,6 @@ from typing import Any
 
 _EIGHT_BITS = ("fp8", "int8")
 _INT4_TILES = ((16, 64), (64, 128), (64, 256), (128, 128), (128, 256))
-_GROUP_TILES = ((16, 128), (64, 128), (128, 128))
 _COLUMNS, _GROUPS = 4096, 4
 
 
@@ -40,11 +39,12 @@ def cases(arch: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, _plain(dtype, tile, 512)
     for tile in _INT4_TILES:
         yield _plain_name("int4", tile, None, {}), _plain("int4", tile, 256) | {"shuffled": True}
-    for tile in _GROUP_TILES:
+    for _, tile, order in defaults("grouped_gemm", arch)["tiles"]:
+        groups = {"groups": _GROUPS, "xcd_swizzle": order}
         for dtype in ("bf16", "fp8"):
-            yield f"groups {_plain_name(dtype, tile, None, {})}", _plain(dtype, tile, 512) | {"groups": _GROUPS}
-        if arch == "gfx950":
-            mixed = _scaled(["fp8", "fp8"], tile, 128, False) | {"unit_scales": True, "groups": _GROUPS}
+            yield f"groups {_plain_name(dtype, tile, None, {})}", _plain(dtype, tile, 512) | groups
+        if arch == "gfx950" and tile[0] * tile[1] <= 128 * 128:
+            mixed = _scaled(["fp8", "fp8"], tile, 128, False) | {"unit_scales": True} | groups
             yield f"groups fp8/fp8 {tile[0]}x{tile[1]}", mixed
     for form in defaults("scaled_loops", arch):
         direct = form["loop"].get("direct", False) and not form["loop"].get("quadrants", False)

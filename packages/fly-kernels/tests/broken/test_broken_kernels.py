@@ -414,8 +414,8 @@ KERNELS = [
         (
             Break(
                 "flydsl.kernels.gemm.group_tiles",
-                "rows = fx.max(fx.min(end - first_row, tile_m), 0)",
-                "rows = fx.max(fx.min(end - first_row + 5, tile_m), 0)",
+                "fx.min(end - first_row, self._tile_m)",
+                "fx.min(end - first_row + 5, self._tile_m)",
                 "race",
                 (STORE_C,),
             ),

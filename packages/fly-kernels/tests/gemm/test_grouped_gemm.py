@@ -10,6 +10,7 @@ from references import FLOATS, HALF_ULP
 
 import flydsl.kernels as fk
 import flydsl.kernels.operators.grouped_gemm  # noqa: F401  (registers torch.ops.flydsl.grouped_gemm)
+from flydsl.kernels.common.defaults import defaults
 from flydsl.kernels.gemm import grouped_dispatch
 from flydsl.kernels.gemm.fp8_grouped_gemm import grouped_gemm_fp8_forward
 
@@ -71,6 +72,44 @@ def test_both_types_of_8_bits(arch, kinds):
             grouped_gemm_fp8_forward(*arguments)
         return
     problem.check(grouped_gemm_fp8_forward(*arguments), problem.scale_a, problem.scale_b)
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, "fn"])
+def test_groups_of_many_rows_have_large_tiles(arch, kind):
+    """Groups of less than a tile, of none, and of more than one; columns that no tile divides."""
+    kind = own(arch) if kind == "fn" else kind
+    problem = Grouped([97, 97, 500, 520], 268, 256, (kind, kind))
+    names = {torch.bfloat16: "bf16", torch.float16: "fp16"}
+    (tile_m, tile_n), _ = grouped_dispatch.grouped_tile(arch, (names.get(kind, "fp8"),) * 2, 520, 256, 4)
+    assert tile_m * tile_n > {"gfx950": 128 * 128, "gfx942": 64 * 64}[arch]
+    scales = [None, None] if kind.itemsize == 2 else [problem.scale_a, problem.scale_b]
+    c = fk.grouped_gemm(problem.a, problem.b, problem.offsets, scale_a=scales[0], scale_b=scales[1])
+    problem.check(c, *scales)
+
+
+def test_the_tile_goes_by_the_mean_rows_of_a_group(arch, monkeypatch):
+    table = {"tiles": [[16, [16, 64], 0], [64, [128, 128], 2], [None, [256, 256], 4]]}
+    monkeypatch.setattr(grouped_dispatch, "defaults", lambda family, of: {("grouped_gemm", arch): table}[family, of])
+
+    def tile(rows, K=256, kinds=("fp8", "fp8")):
+        return grouped_dispatch.grouped_tile(arch, kinds, rows, K, 8)
+
+    assert [tile(rows) for rows in (1, 128)] == [((16, 64), 0)] * 2
+    assert [tile(rows) for rows in (129, 512)] == [((128, 128), 2)] * 2
+    assert tile(513) == ((256, 256), 4)
+    # What large tiles cannot have: one step, a part of a step, two formats.
+    assert [tile(10**6, K) for K in (128, 192)] == [((128, 128), 2)] * 2
+    assert tile(10**6, 128, ("bf16", "bf16")) == ((256, 256), 4)
+    assert [tile(10**6, 256, kinds) for kinds in (("bf8", "bf8"), ("fp8", "bf8"))] == [((128, 128), 2)] * 2
+
+
+@pytest.mark.parametrize("tuned", ["gfx942", "gfx950"])
+def test_the_table_has_a_tile_for_any_rows_and_one_for_short_k(tuned):
+    tiles = defaults("grouped_gemm", tuned)["tiles"]
+    assert [rows is None for rows, _, _ in tiles] == [False] * (len(tiles) - 1) + [True]
+    limits = [rows for rows, _, _ in tiles[:-1]]
+    assert limits == sorted(limits)
+    assert [128, 128] in [tile for _, tile, _ in tiles]
 
 
 def test_any_division_of_the_rows_by_the_same_kernel(arch):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main loop in quadrants against float64: on tiles of the defaults and others, and what it refuses."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -142,13 +143,39 @@ def test_atomic_results(run, arch, used, n):
     assert len(used) == 1
 
 
-def test_groups_have_another_loop():
+@pytest.mark.parametrize("in_dtype", ["bf16", "fp8"])
+@pytest.mark.parametrize("tile", [(256, 256), (128, 256), (256, 128)])
+def test_groups_have_it(run, arch, used, tile, in_dtype):
+    """Groups without rows, of less than a tile, a whole one and more; rows of no group; columns no tile divides."""
+    size = tile[0]
+    ends = [3, 3, 3 + size, 3 + size, 2 * size + 40, 2 * size + 41, 2 * size + 41]
+    rows, n, k = ends[-1] + 7, tile[1] + 12, 192 if in_dtype == "bf16" else 256
+    dtype = torch.bfloat16 if in_dtype == "bf16" else torch.float8_e4m3fn
+    generator = torch.Generator().manual_seed(size)
+    a, b = (torch.randn(*shape, k, generator=generator).to(dtype) for shape in ((rows,), (len(ends) - 1, n)))
+    scale_a, scale_b = (torch.rand(*shape, generator=generator) + 0.5 for shape in ((rows,), (len(ends) - 1, n)))
+    offsets, scaled = torch.tensor(ends), in_dtype == "fp8"
     gemm = TileGemm(
-        arch="gfx950", N=256, K=512, in_dtype="bf16", out_dtype="bf16", tile_m=128, tile_n=256, tile_k=64,
-        epilogue=Epilogue(), shuffled=True,
+        arch=arch, N=n, K=k, in_dtype=in_dtype, out_dtype="f32", tile_m=tile[0], tile_n=tile[1], tile_k=64,
+        epilogue=Epilogue(scaled=scaled), shuffled=False, groups=len(ends) - 1, xcd_swizzle=size // 128 - 1,
     )  # fmt: skip
-    assert gemm.tiled.quadrants
-    assert not replace(gemm, groups=2).tiled.quadrants
+    launch = tile_gemm.build_tile_gemm(gemm, "grouped")
+
+    @flyc.jit
+    def grouped(C, A, B, scale_a, scale_b, group_offs, M: fx.Int32, stream: fx.Stream = fx.Stream(None)):
+        launch(C, A, B, M, stream, scale_a=scale_a, scale_b=scale_b, group_offs=group_offs)
+
+    c = torch.empty(rows, n)
+    given = b.view(-1, k), scale_a, scale_b.view(-1), offsets
+    run(grouped, c, a, *given, rows, writes=[c])
+    assert [one.tile[:2] for one in used] == [tile]
+    assert c[: ends[0]].isnan().all()
+    assert c[ends[-1] :].isnan().all()
+    for group, (begin, end) in enumerate(itertools.pairwise(ends)):
+        factor = scale_a[begin:end, None].double() * scale_b[group].double() if scaled else torch.ones(1).double()
+        expected = a[begin:end].double() @ b[group].double().t() * factor
+        magnitude = a[begin:end].double().abs() @ b[group].double().abs().t() * factor
+        assert ((c[begin:end].double() - expected).abs() <= magnitude * (k + 4) * 2.0**-24 + 2.0**-24).all()
 
 
 def test_one_step_is_too_short(run, arch, used):
@@ -196,7 +223,8 @@ def test_a_wait_that_is_missing_is_found(arch, monkeypatch, wait):
         ((5120, 5120, 8320), (256, 256)),  # both leave as many idle in their last round
         ((4352, 4096, 4096), (128, 256)),  # 272 of the large ones would take two rounds
         ((4096, 4096, 192), (128, 256)),  # no whole steps of 128 bytes, with int8
-        ((2048, 4096, 4096), (256, 128)),  # too few of the large ones; one round, see `config._one_round`
+        ((2048, 4096, 4096), (128, 256)),  # too few of the large ones; 256 x 128 is no better, see `config._one_round`
+        ((1536, 4096, 4096), (256, 128)),  # which loads more from L2, and less from beyond it
     ],
 )
 def test_large_products_have_it_by_default(shape, tile):

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """GEMMs of row-major B: split K, few rows, ragged columns, strides, epilogues, orders of workgroups."""
 
+import random
+
 import pytest
 import torch
 from references import Problem
 
+import flydsl.expr as fx
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.common.shuffle import shuffle_weight
+from flydsl.kernels.gemm import config as config_module
 from flydsl.kernels.gemm.config import COMPUTE_UNITS, GemmConfig, default_config
 from flydsl.kernels.gemm.row_major_gemm import compile_gemm
 
@@ -217,7 +221,9 @@ def test_k_is_split_where_that_saves_more_than_it_costs(arch_name):
     ("arch_name", "shape", "tile"),
     [
         ("gfx942", (768, 3072, 4096), (64, 128)),  # 288 tiles for 304 compute units
-        ("gfx942", (768, 2816, 4096), (64, 64)),  # 264 of 64 x 128 are too few
+        ("gfx942", (768, 2816, 4096), (64, 128)),  # 264, more than 0.84 of them
+        ("gfx942", (640, 3072, 4096), (64, 64)),  # 240 of 64 x 128 are too few
+        ("gfx942", (1024, 4096, 4096), (64, 128)),  # 256 of 128 x 128 are too few, 512 of these two rounds
         ("gfx942", (96, 6144, 2560), (32, 64)),  # 288 in one round, where 192 of 64 x 64 leave a third idle
         ("gfx942", (96, 7168, 2560), (64, 64)),  # 336 are more than one round
         ("gfx942", (48, 6144, 2560), (64, 64)),  # the second 32 rows would be half empty
@@ -251,6 +257,52 @@ def test_one_round_takes_what_loads_the_least(shape, found):
     assert (config.tile_m, config.tile_n, config.split_k, config.waves) == found
     assert default_config("gfx950", "fp16", *shape) == config
     assert default_config("gfx942", "bf16", *shape).waves is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_from_beyond_l2_are_those_of_the_tiles_of_a_die(seed):
+    """Counted over the workgroups that run on the first of eight dies at once."""
+    choose = random.Random(seed)
+    arch_name, tile = choose.choice(["gfx942", "gfx950"]), choose.choice([(64, 128), (128, 128), (128, 256)])
+    shape = choose.randrange(1, 9000), choose.randrange(4, 9000, 4)
+    grid = tuple(-(-extent // size) for extent, size in zip(shape, tile, strict=True))
+    together = max(1, min(COMPUTE_UNITS[arch_name], grid[0] * grid[1]) // 8)
+    tiles = [fx.TileWalk(grid)(8 * index) for index in range(together)]
+    rows, columns = ({one[mode] for one in tiles} for mode in (0, 1))
+    expected = (len(rows) * tile[0] + len(columns) * tile[1]) / together
+    assert config_module._beyond_l2(arch_name, *shape, tile) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arch_name", "shape", "found"),
+    [
+        ("gfx950", (1024, 14336, 4096), (128, 256, 4)),  # a die would load a column tile for each workgroup
+        ("gfx942", (1024, 14336, 4096), (128, 256, 4)),
+        ("gfx950", (560, 12288, 1536), (128, 256, 4)),
+        ("gfx950", (1024, 8192, 8192), (256, 128, 0)),  # four row tiles: 136 rows from beyond L2, of 384
+        ("gfx950", (1664, 10240, 1536), (128, 256, 0)),  # 0.56 of what it loads
+        ("gfx950", (4096, 4096, 4096), (256, 256, 0)),  # two of 16 row tiles
+        ("gfx942", (256, 14336, 4096), (64, 128, 0)),  # too small
+    ],
+)
+def test_the_order_of_workgroups(arch_name, shape, found):
+    chosen = default_config(arch_name, "bf16", *shape)
+    assert (chosen.tile_m, chosen.tile_n, chosen.xcd_swizzle) == found
+    chosen.check(arch_name, "bf16", *shape[1:], shuffled=False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "tiles"),
+    [  # of 16 and of 8 bits; both load as much from L2
+        ((2048, 4096, 4096), ((256, 128), (128, 256))),  # and from beyond it: fp8 takes 1.02 x as long in 256 x 128
+        ((1536, 4096, 4096), ((256, 128), (256, 128))),  # 160 rows a workgroup from beyond it, and 187
+    ],
+)
+def test_tiles_that_load_as_much(shape, tiles):
+    for kinds, tile in zip((("bf16", "fp16"), ("fp8", "int8")), tiles, strict=True):
+        for kind in kinds:
+            config = default_config("gfx950", kind, *shape)
+            assert (config.tile_m, config.tile_n) == tile
 
 
 @pytest.mark.parametrize(

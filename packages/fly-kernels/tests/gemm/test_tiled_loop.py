@@ -285,7 +285,7 @@ def test_tiles_of_the_defaults_have_it(arch):
             gemm = TileGemm(
                 arch=arch, N=one["tile"][1], K=4096, in_dtype=in_dtype, out_dtype="bf16", tile_m=one["tile"][0],
                 tile_n=one["tile"][1], tile_k=64, epilogue=Epilogue(), shuffled=True,
-                groups=2 if second else 0,
+                direct=second, waves_per_eu=one.get("waves_per_eu", 1) if second else 1,
                 **({"waves": tuple(one["waves"][:2]), "k_waves": one["waves"][2]} if one.get("given") else {}),
             )  # fmt: skip
             loop = gemm.tiled

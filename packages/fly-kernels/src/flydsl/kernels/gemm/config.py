@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
-from ..common.arch import COMPUTE_UNITS, WMMA_CHIPS
+from ..common.arch import COMPUTE_UNITS, NUM_XCDS, WMMA_CHIPS
 from ..common.checks import positive_integer
 from ..common.defaults import defaults, shape_class
 from ..common.mma.loop_plan import QUADRANT_STEP_BYTES
@@ -108,12 +109,13 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     """The configuration for a shape: what `defaults.json` has for its class, else by these rules, with its numbers.
 
     Up to 16 rows (decode) a tile is 16 x 64, up to 32 rows 32 x 64: then B is read once and nothing else matters. For
-    more rows it is the largest tile of which there are about as many as compute units ("least_busy" of them in the
-    table); where a chip has a loop for still larger ones, "large_tiles" in the table, these, if their last round keeps
-    about as many of them busy. Where even the smallest leaves compute units idle, those of half as many rows are taken,
-    "one_round" in the table, if one round takes them all and none is half empty. Then K is split in two, four, ... up
-    to 16 parts, if a workgroup saves more than it takes to add the parts up: counted in the bytes that it loads,
-    "split_costs" in the table. Where a chip has "forms" in the table and one round takes a product, see `_one_round`.
+    more rows it is the largest of "tiles" in the table of which there are about as many as compute units ("least_busy"
+    of them, for each tile); where a chip has a loop for still larger ones, "large_tiles" in the table, these, if their
+    last round keeps about as many of them busy. Where even the smallest leaves compute units idle, those of half as
+    many rows are taken, "one_round" in the table, if one round takes them all and none is half empty. Then K is split
+    in two, four, ... up to 16 parts, if a workgroup saves more than it takes to add the parts up: counted in the bytes
+    that it loads, "split_costs" in the table. Where a chip has "forms" in the table and one round takes a product, see
+    `_one_round`; for the order of the workgroups, `_in_order`.
 
     Raises ValueError when K is no multiple of 64 bytes, or for an architecture or type without a kernel.
     """
@@ -132,8 +134,12 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
         tile_m, tile_n = few[0]
     else:
         # By how much data each load serves: the first that keeps about every compute unit busy is taken.
-        least = table["least_busy"] * units
-        busy = [tile for tile in table["tiles"] if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= least]
+        least = [share * units for share in table["least_busy"]]
+        busy = [
+            tile
+            for tile, enough in zip(table["tiles"], least, strict=True)
+            if cdiv(M, tile[0]) * cdiv(N, tile[1]) >= enough
+        ]
         tile_m, tile_n = busy[0] if busy else table["tiles"][-1]
         if not busy and table["one_round"]:
             rows, columns = table["one_round"]
@@ -153,7 +159,7 @@ def default_config(arch: str, in_dtype: str, M: int, N: int, K: int) -> GemmConf
     if (tile_m + tile_n) * K * size * (split - 1) < table["split_costs"] * split:
         split = 1
     usual = GemmConfig(tile_m, tile_n, _depth(K * size // split) // size, split)
-    return usual if few else _one_round(arch, in_dtype, M, N, K, usual)
+    return usual if few else _in_order(arch, M, N, _one_round(arch, in_dtype, M, N, K, usual))
 
 
 def _one_round(arch: str, in_dtype: str, M: int, N: int, K: int, usual: GemmConfig) -> GemmConfig:
@@ -194,7 +200,9 @@ def _one_round(arch: str, in_dtype: str, M: int, N: int, K: int, usual: GemmConf
             found = cost(tile, split, 1.0)
             saves = found[0] < _ROUGHLY * least[0] if best is None and split > 1 else found < least
             as_much = best is None and rounds == 1 and found == plain
-            if saves or as_much:  # whose waves are better for one round
+            if as_much and in_dtype in form.get("unequal", ()):  # no better, but more of what it loads may be in L2
+                as_much = _beyond_l2(arch, M, N, tile) < _beyond_l2(arch, M, N, (usual.tile_m, usual.tile_n))
+            if saves or as_much:
                 best, least = (tile, split, form["waves"]), found
             split *= 2
     if best is None:
@@ -202,6 +210,31 @@ def _one_round(arch: str, in_dtype: str, M: int, N: int, K: int, usual: GemmConf
     tile, split, waves = best
     grid = None if waves is None else (waves[0], waves[1])
     return GemmConfig(*tile, _depth(k_bytes // split) // size, split, waves=grid)
+
+
+def _beyond_l2(arch: str, M: int, N: int, tile: tuple[int, int]) -> float:
+    """Rows of A and B that a workgroup has a die ask for beyond its L2, in the order of the grid.
+
+    Workgroups go to dies in turn, along M first. Those that run on a die at once share what they load: of n of them,
+    with R tiles along M, as many rows of tiles as R has without its common factor with the number of dies.
+    """
+    down, across = cdiv(M, tile[0]), cdiv(N, tile[1])
+    together = max(1, min(COMPUTE_UNITS[arch], down * across) // NUM_XCDS)
+    rows = min(together, down // math.gcd(down, NUM_XCDS))
+    columns = min(together, across, NUM_XCDS * (together - 1) // down + 1)
+    return float((rows * tile[0] + columns * tile[1]) / together)
+
+
+def _in_order(arch: str, M: int, N: int, config: GemmConfig) -> GemmConfig:
+    """`config`, with the workgroups in the order of dies where that pays: by "order" of the table for tiles of so many
+    results or more, if a workgroup has its die ask beyond L2 for "beyond" of the rows that it loads, or more.
+    """
+    order, tile = defaults("gemm", arch)["order"].get(arch), (config.tile_m, config.tile_n)
+    if not order or config.split_k > 1 or math.prod(tile) < order["least_tile"]:
+        return config
+    if _beyond_l2(arch, M, N, tile) < order["beyond"] * sum(tile):
+        return config
+    return replace(config, xcd_swizzle=order["columns"])
 
 
 def large_tile(arch: str, M: int, N: int, usual: tuple[int, int]) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ the rows may need.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING
 from flydsl.runtime.device import get_rocm_arch
 
 from ..common.arch import float8_of
+from ..common.defaults import defaults
 from ..common.language import flyc, fx
 from ..common.mma.instructions import matrix_product
+from ..common.mma.loop_plan import QUADRANT_STEP_BYTES
 from ..common.mma.mfma_epilogues import Epilogue
 from ..common.mma.operand_scales import BLOCK
 from .tile_gemm import build_tile_gemm
@@ -24,13 +27,12 @@ from .tile_spec import TileGemm
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["check_grouped", "multiply_grouped"]
+__all__ = ["check_grouped", "grouped_tile", "multiply_grouped"]
 
 _HALVES = {"torch.float16": "fp16", "torch.bfloat16": "bf16"}
 _FP8 = {"torch.float8_e4m3fn": "fp8", "torch.float8_e5m2": "bf8"}  # of the matrix instruction of two formats
 _OUTPUTS = {"torch.bfloat16": "bf16", "torch.float16": "fp16", "torch.float32": "f32"}
-# Mean rows of a group up to which a tile is used, and the tile: for few rows the time is that of reading B.
-_TILES = ((16, (16, 64)), (32, (32, 64)), (256, (64, 128)), (1 << 40, (128, 128)))
+_MOST_MIXED = 128 * 128  # elements of a tile whose matrix instruction is that of two formats
 _DEPTH = 64  # bytes of K that a kernel without block scales takes at a time
 
 
@@ -123,10 +125,11 @@ def multiply_grouped(
         a, b = a.view(torch.uint8), b.view(torch.uint8)
     if missing:
         a, b = (torch.nn.functional.pad(one, (0, missing)) for one in (a, b))
-    tile = next(tile for rows, tile in _TILES if rows * groups >= M)
+    tile, order = grouped_tile(arch, kinds, M, K + missing, groups)
+    plain = not mixed or math.prod(tile) > _MOST_MIXED
     one_scale = scale_a is not None and scale_b is not None and scale_a.numel() == scale_b.numel() == 1
     launch = _built(
-        arch, N, K + missing, groups, tile, kinds if mixed else (kinds[0], ""), _OUTPUTS[str(out.dtype)], eight,
+        arch, N, K + missing, groups, tile, order, (kinds[0], "") if plain else kinds, _OUTPUTS[str(out.dtype)], eight,
         one_scale,
     )  # fmt: skip
     none = out.new_empty(0, dtype=torch.float32)
@@ -137,6 +140,26 @@ def multiply_grouped(
     return out
 
 
+def grouped_tile(arch: str, kinds: tuple[str, str], M: int, K: int, groups: int) -> tuple[tuple[int, int], int]:
+    """The tile of a grouped product, and the column tiles that the workgroups of a die share (`xcd_swizzle`).
+
+    "tiles" in the table are the mean rows of a group up to which one is used, the tile, and that number: for few rows
+    the time is that of reading B. Tiles above 128 x 128 are for operands of one type, no E5M2, and K of two steps of
+    128 bytes or more; else the largest of the others takes their place.
+    """
+    large = kinds[0] == kinds[1] != "bf8"
+    k_bytes = K * (2 if kinds[0] in _HALVES.values() else 1)
+    large = large and k_bytes % QUADRANT_STEP_BYTES == 0 and k_bytes > QUADRANT_STEP_BYTES
+    chosen = None
+    for rows, (tile_m, tile_n), order in defaults("grouped_gemm", arch)["tiles"]:
+        if large or tile_m * tile_n <= _MOST_MIXED:
+            chosen = (tile_m, tile_n), order
+            if rows is None or rows * groups >= M:
+                break
+    assert chosen is not None, f"no tile for groups on {arch}"
+    return chosen
+
+
 @lru_cache(maxsize=256)
 def _built(
     arch: str,
@@ -144,6 +167,7 @@ def _built(
     K: int,
     groups: int,
     tile: tuple[int, int],
+    order: int,
     kinds: tuple[str, str],
     output: str,
     scaled: bool,
@@ -156,6 +180,7 @@ def _built(
             arch=arch, N=N, K=K, in_dtype=kinds[0], out_dtype=output, tile_m=tile[0], tile_n=tile[1],
             tile_k=BLOCK if kinds[1] else _DEPTH // size, epilogue=Epilogue(scaled=scaled), shuffled=False,
             b_mx=kinds[1], unit_scales=bool(kinds[1]), one_scale=one_scale, groups=groups,
+            xcd_swizzle=order,
         ),
         "grouped_gemm",
     )  # fmt: skip

@@ -201,8 +201,6 @@ def _tiled_form(gemm: TileGemm) -> tuple[Any, ...] | None:
         fits = one["tile"] == [gemm.tile_m, gemm.tile_n] and gemm.in_dtype in one["types"]
         fits = fits and gemm.direct <= options.get("direct", False)
         fits = fits and gemm.waves_per_eu <= one.get("waves_per_eu", 1)
-        if options.get("quadrants") and gemm.groups:
-            continue  # whose operands begin and end elsewhere
         if fits and asked == (one["waves"] if one.get("given") else None):
             along_m, along_n, along_k = one["waves"]
             return one["step_bytes"], (along_m, along_n), along_k, options

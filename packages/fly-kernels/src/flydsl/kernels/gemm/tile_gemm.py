@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..common.arch import NUM_XCDS
 from ..common.black_box import black_box
 from ..common.language import flyc, fx
 from ..common.mma.instructions import PACK_BYTES
@@ -37,7 +38,7 @@ from .arguments import (
     tile_tensor,
     wanted_extras,
 )
-from .group_tiles import tile_of_group
+from .group_tiles import GroupTiles
 from .splitk_reduce import build_splitk_reduce
 from .tile_checks import check_operands, check_size
 from .tile_operands import (
@@ -113,6 +114,12 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
     run = 8 if gemm.large_tile or tiled.quadrants else plan.run  # neighbouring columns of a lane
     access = min(run, 8 * PACK_BYTES // output.width, math.gcd(run, gemm.N))  # inside N or not as a whole
 
+    def grid_rows(M: Any) -> Any:
+        """Row tiles that the grid has: of groups as many as any division of M needs, each die the same ones."""
+        if not gemm.groups:
+            return cdiv(M, gemm.tile_m)
+        return cdiv(cdiv(M, gemm.tile_m) + gemm.groups, NUM_XCDS) * NUM_XCDS
+
     @flyc.kernel(name=f"{name}_{gemm.name}", known_block_size=(plan.threads, 1, 1))
     def tile_gemm(
         C: fx.Tensor,
@@ -124,17 +131,26 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         looped: fx.Int32,
     ) -> None:
         def one_tile(row_tile: Any, column_tile: Any) -> None:
-            thread = fx.thread_idx.x
             first_row, first_column = row_tile * gemm.tile_m, column_tile * gemm.tile_n
-            first_of_b: Any = first_column
-            turns = looped
-            rows = fx.min(M - first_row, gemm.tile_m)
-            if fx.const_expr(gemm.groups > 0):
-                group, first_row, rows = tile_of_group(extras["group_offs"], gemm.groups, gemm.tile_m, row_tile, M)
-                first_of_b = fx.Int64(group) * gemm.N + first_column
-                turns = (rows > 0).select(looped, fx.Int32(0))
+            multiply(row_tile, first_row, fx.min(M - first_row, gemm.tile_m), first_column, first_column)
+
+        def one_tile_of_groups(bx: Any, by: Any) -> None:
+            tiles = GroupTiles(extras["group_offs"], gemm.groups, gemm.tile_m, M)
+            ordered = gemm.xcd_swizzle or gemm.group_m
+            index = bx + by * grid_rows(M)
+            there = index < tiles.count * column_tiles if ordered else bx < tiles.count
+            if there:  # not all row tiles of the grid are needed, unless the rows are divided in the worst way
+                row_tile, column_tile = gemm.walk(tiles.count)(index) if ordered else (bx, by)
+                group, first_row, rows = tiles(row_tile)
+                first_column = column_tile * gemm.tile_n
+                multiply(row_tile, first_row, rows, first_column, fx.Int64(group) * gemm.N + first_column)
+
+        def multiply(row_tile: Any, first_row: Any, rows: Any, first_column: Any, first_of_b: Any) -> None:
+            thread = fx.thread_idx.x
             columns = fx.min(gemm.N - first_column, gemm.tile_n) if ragged else gemm.tile_n
             a_row, b_row = strides.get("A", usual["A"]) * size, strides.get("B", usual["B"]) * size
+            # They end with their last rows, not where the next one would begin.
+            a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
             part = fx.block_idx.z if gemm.split_k > 1 else 0
             a_first, b_first = part * plan.k_bytes, part * (plan.stages * plan.b_stage_stride)
 
@@ -145,35 +161,32 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                 buffers = quadrant_rooms(tiled)
             if fx.const_expr(gemm.large_tile):
                 sums = large_tile_sums(
-                    gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes),
-                    (first_column, b_row, (columns - 1) * b_row + b_bytes), M, thread, turns,
+                    gemm, tiled, A, B, extras, (first_row, a_row, a_end),
+                    (first_column, b_row, b_end), M, thread, looped,
                 )  # fmt: skip
             elif fx.const_expr(tiled.quadrants and (gemm.block_scaled or gemm.b_mx)):
                 sums = scaled_quadrant_sums(
-                    gemm, tiled, A, B, extras, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
-                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), part, M, buffers, thread, turns,
+                    gemm, tiled, A, B, extras, (first_row, a_row, a_end, a_first),
+                    (first_column, b_row, b_end, b_first), part, M, buffers, thread, looped,
                 )  # fmt: skip
             elif fx.const_expr(tiled.quadrants):
                 sums = quadrant_sums(
-                    gemm, tiled, A, B, (first_row, a_row, (rows - 1) * a_row + a_bytes, a_first),
-                    (first_column, b_row, (columns - 1) * b_row + b_bytes, b_first), buffers, thread, turns,
+                    gemm, tiled, A, B, (first_row, a_row, a_end, a_first), (first_of_b, b_row, b_end, b_first), buffers,
+                    thread, looped,
                 )  # fmt: skip
             else:
                 rows_a = tiled.staged_rows or gemm.tile_m
                 a_layout = operand_layout(tiled, rows_a, part_k, a_row // size, shuffled=False)
                 b_layout = operand_layout(tiled, gemm.tile_n, part_k, b_row // size, shuffled=gemm.shuffled, of_b=True)
-                a_end, b_end = (rows - 1) * a_row + a_bytes, (columns - 1) * b_row + b_bytes
-                # They end with their last rows, not where the next one would begin.
-                if fx.const_expr(gemm.groups > 0):
-                    a_end = fx.max(a_end, 0)
                 a_tile = tile_tensor(A, tiled.element, first_row, a_row, a_end - a_first, a_first, a_layout)
                 b_tile = tile_tensor(B, tiled.b_element, first_of_b, b_row, b_end - b_first, b_first, b_layout)
                 scales = loop_scales(gemm, tiled, extras, first_row, first_column, row_tile, part, M)
                 if fx.const_expr(gemm.staged == "AB"):
-                    start = (row_tile + column_tile) * gemm.stagger % tiled.steps if gemm.stagger else None
-                    sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, turns, start)
+                    along = row_tile + first_column // gemm.tile_n
+                    start = along * gemm.stagger % tiled.steps if gemm.stagger else None
+                    sums = staged_loop(tiled, a_tile, b_tile, buffers[0], thread, looped, start)
                 else:
-                    sums = tiled_loop(tiled, a_tile, b_tile, buffers, thread, turns, scales)
+                    sums = tiled_loop(tiled, a_tile, b_tile, buffers, thread, looped, scales)
             if fx.const_expr(plan.many_sums):
                 fx.rocdl.sched_barrier(0)  # no load of the epilogue before the last product: registers are short
             thread = black_box(thread)  # no address of the epilogue is held in a register through the loop
@@ -185,8 +198,6 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
             def matrix(tensor: Any, which: str, stored: Any = 1) -> Any:
                 stride = strides.get(which, usual[which])
                 size = ((rows - 1) * stride + columns) * out_size * stored
-                if fx.const_expr(gemm.groups > 0):
-                    size = fx.max(size, 0)
                 layout, start = fx.make_layout(shape, (1, stride)), first_column * out_size
                 return tile_tensor(tensor, output, first, stride * out_size, size, start, layout)
 
@@ -254,14 +265,15 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
                     stored = fx.Int32(stored)
                 chain.store(mine, results, matrix(C, "C", stored), inside=(columns, None) if ragged else None)
 
-        row_tiles = cdiv(M, gemm.tile_m) + gemm.groups
-        if fx.const_expr(gemm.persistent > 0):
-            walk = gemm.walk(row_tiles)
+        if fx.const_expr(gemm.groups > 0):
+            one_tile_of_groups(fx.block_idx.x, fx.block_idx.y)
+        elif fx.const_expr(gemm.persistent > 0):
+            walk = gemm.walk(grid_rows(M))
             for turn in range(fx.block_idx.x, walk.size, fx.grid_dim.x):
                 one_tile(*walk(turn))
                 fx.barrier()  # the next tile's first step goes where others may still read this one's last
         else:
-            one_tile(*gemm.tile_of(fx.block_idx.x, fx.block_idx.y, row_tiles))
+            one_tile(*gemm.tile_of(fx.block_idx.x, fx.block_idx.y, grid_rows(M)))
 
     def launch(C: Any, A: Any, B: Any, M: Any, stream: Any, **extras: Any) -> None:
         expect_rows("C", C, output)
@@ -293,7 +305,7 @@ def _launcher(gemm: TileGemm, name: str) -> Callable[..., None]:
         if gemm.stochastic:
             given["sr_seed"] = fx.Int32(extras["sr_seed"])
         asked = tiled.occupancy if gemm.waves_per_eu == 1 else 0
-        grid = cdiv(M, gemm.tile_m) + gemm.groups, column_tiles, gemm.split_k
+        grid = grid_rows(M), column_tiles, gemm.split_k
         if fx.const_expr(gemm.persistent > 0):
             grid = fx.min(cdiv(M, gemm.tile_m) * column_tiles, gemm.persistent), 1, 1
         tile_gemm(C, A, B, given, strides, M, fx.Int32(tiled.looped)).launch(
