@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler, imported when a builder first uses it."""
+"""The compiler, imported when a builder first uses it; and what else the first call of an operator waits for."""
 
 import subprocess
 import sys
@@ -24,3 +24,21 @@ def test_an_import_sets_off_no_collections():
     count, enabled = done.stdout.split()
     assert enabled == "True"
     assert int(count) <= 5  # one behind each import; there would be about fifty
+
+
+REGISTRATION = """
+import inspect
+import torch
+import flydsl.kernels
+asked, before = [], inspect.getabsfile
+inspect.getabsfile = lambda *args: asked.append(args) or before(*args)
+flydsl.kernels.softmax
+print(len(asked))
+"""
+
+
+@pytest.mark.once
+def test_registering_an_operator_looks_at_few_files():
+    """torch asks where it happens, which would look for the file of each module that is imported."""
+    done = subprocess.run([sys.executable, "-c", REGISTRATION], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 20

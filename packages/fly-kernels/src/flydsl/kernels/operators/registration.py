@@ -8,6 +8,7 @@ arguments stays with `custom_op`, which counts their versions.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,10 @@ __all__ = ["Operator", "operator"]
 
 _NAMESPACE = "flydsl"
 _library = torch.library.Library(_NAMESPACE, "FRAGMENT")
+
+# torch asks `inspect` which module registers what is called for fake tensors, here. It would look for the file of each
+# module that there is, 20 ms of a first call, and keeps here what it finds.
+inspect.modulesbyfile[__file__] = __name__
 
 
 class Operator:
