@@ -46,7 +46,8 @@ struct PyTMALoad : TypeBinding<PyTMALoad, SM90TMALoadType> {
   static constexpr const char *pyClassName = "SM90TMALoadType";
   using TypeBinding::TypeBinding;
   static void bindDerived(ClassTy &c) {
-    bindBox<PyTMALoad>(c, parameter("multicast", &CppType::getMulticast, false));
+    bindBox<PyTMALoad>(c, parameter("multicast", &CppType::getMulticast, false),
+                       parameter("evict_first", &CppType::getEvictFirst, false));
   }
 };
 

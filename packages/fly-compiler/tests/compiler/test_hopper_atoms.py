@@ -164,6 +164,28 @@ def matrices():
     return torch.zeros((128, 64), dtype=torch.bfloat16), torch.zeros((128, 64), dtype=torch.bfloat16)
 
 
+def test_a_copy_that_leaves_the_l2_first():
+    @flyc.kernel(known_block_size=(32, 1, 1))
+    def kernel(box: fx.nvgpu.TensorMap):
+        shared = fx.SharedAllocator(1024, static=False)
+        room = shared.allocate(fx.Array[fx.BFloat16, 64 * 64], 1024).peek()
+        tile = fx.make_view(room.ptr, fx.make_layout((64, 64), (64, 1)))
+        barriers = fx.nvgpu.Mbarriers(shared.allocate(fx.Array[fx.Int64, 1], 8).peek().ptr, 1)
+        boxes = fx.flat_divide(box.coordinates((128, 64)), (64, 64))
+        if fx.thread_idx.x == 0:
+            for once in (False, True):
+                load = box.load_atom(evict_first=once).set_value("barrier", barriers.at(0))
+                fx.copy(load, boxes[None, None, 0, 0], tile)
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(fx.nvgpu.make_tensor_map(x, (64, 64))).launch(grid=(1,), block=(32,))
+
+    ptx = ptx_of(launch, matrices()[0])
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2
+    assert ptx.count("complete_tx::bytes.L2::cache_hint") == 1
+
+
 def test_copies_of_boxes():
     ptx = ptx_of(copies(), *matrices())
     assert len(re.findall(r"\.param \.align 64 \.b8 \S+\[128\]", ptx)) == 2

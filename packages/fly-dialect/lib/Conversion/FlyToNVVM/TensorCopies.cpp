@@ -21,6 +21,9 @@ namespace {
 
 constexpr int64_t barrierField = 0, maskField = 1;
 
+/// The cache policy, as `createpolicy` makes it, of lines that the L2 gives up before others.
+constexpr int64_t evictFirstPolicy = 0x12F0000000000000;
+
 /// The modes of a static layout with more than one element, the one of the least stride first, and
 /// joined where one goes on as the one before does.
 SmallVector<std::pair<int64_t, int64_t>> sortedModes(const Layout &layout) {
@@ -105,9 +108,10 @@ CopyResult lowerTMALoad(OpBuilder &builder, SM90TMALoadType operation, const Cop
       LLVM::AddrSpaceCastOp::create(builder, loc, clusterPointer, call.destination.converted);
   Value barrier = readField(builder, loc, call.state, barrierField);
   Value mask = operation.getMulticast() ? readField(builder, loc, call.state, maskField) : Value();
+  Value policy = operation.getEvictFirst() ? constantI64(builder, loc, evictFirstPolicy) : Value();
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, loc, destination, mapOf(builder, call), *origin, barrier,
-      /*im2colOffsets=*/ValueRange(), mask, /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+      /*im2colOffsets=*/ValueRange(), mask, policy, NVVM::TMALoadMode::TILE,
       /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   return Value();
 }

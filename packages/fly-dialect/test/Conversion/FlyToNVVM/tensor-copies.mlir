@@ -3,7 +3,8 @@
 // RUN: fly-opt %s --pass-pipeline="builtin.module(convert-fly-to-nvvm,canonicalize,gpu.module(convert-gpu-to-nvvm{index-bitwidth=0 use-bare-ptr-memref-call-conv=true},fly-nvvm-kernel-parameters))" | FileCheck %s --check-prefix=KERNEL
 
 !map = !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>
-!load = !fly.copy_atom<!fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false>, 16>
+!load = !fly.copy_atom<!fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false, evictFirst = false>, 16>
+!once = !fly.copy_atom<!fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false, evictFirst = true>, 16>
 !store = !fly.copy_atom<!fly_nvvm.sm90.tma_store<[128, 64], bf16, swizzle = 128>, 16>
 !tile = !fly.memref<bf16, shared, (128,64):(64,1), align<1024>, S<3,4,3>>
 !origin = !fly.int_tuple<(?,?)>
@@ -20,6 +21,7 @@ module attributes {gpu.container_module} {
     gpu.func @copy(%map: !map, %barrier: !fly.ptr<i64, shared>, %tile: !tile, %x: i32, %y: i32) kernel
         attributes {known_block_size = array<i32: 384, 1, 1>} {
       nvvm.setmaxregister decrease 40
+      // CHECK: %[[POLICY:.*]] = arith.constant 1364590687093260288 : i64
       // CHECK: %[[ADDRESS:.*]] = fly_nvvm.tensor_map_address %[[MAP]]
       %new = fly.make_copy_atom(%map : !map) {valBits = 16 : i32} : !load
       %load = fly.atom.set_value(%new, "barrier", %barrier) : (!load, !fly.ptr<i64, shared>) -> !load
@@ -27,9 +29,13 @@ module attributes {gpu.container_module} {
       %shape = fly.static : !layout
       %box = fly.make_view(%at, %shape) : (!origin, !layout) -> !fly.coord_tensor<(?,?), (128,64):(1E1,1E0)>
       // CHECK: %[[TO:.*]] = llvm.addrspacecast %[[TILE]] : !llvm.ptr<3> to !llvm.ptr<7>
-      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %[[TO]], %[[ADDRESS]], %[[BARRIER]], box[%[[X]], %[[Y]]]
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %[[TO]], %[[ADDRESS]], %[[BARRIER]], box[%[[X]], %[[Y]]] :
       // KERNEL: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]],
       fly.copy_atom_call(%load, %box, %tile) : (!load, !fly.coord_tensor<(?,?), (128,64):(1E1,1E0)>, !tile) -> ()
+      %once = fly.make_copy_atom(%map : !map) {valBits = 16 : i32} : !once
+      %load_once = fly.atom.set_value(%once, "barrier", %barrier) : (!once, !fly.ptr<i64, shared>) -> !once
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}}, %[[BARRIER]], box[%[[X]], %[[Y]]] l2_cache_hint = %[[POLICY]]
+      fly.copy_atom_call(%load_once, %box, %tile) : (!once, !fly.coord_tensor<(?,?), (128,64):(1E1,1E0)>, !tile) -> ()
       %store = fly.make_copy_atom(%map : !map) {valBits = 16 : i32} : !store
       // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %{{.*}}, %[[TILE]], box[%[[X]], %[[Y]]]
       fly.copy_atom_call(%store, %tile, %box) : (!store, !tile, !fly.coord_tensor<(?,?), (128,64):(1E1,1E0)>) -> ()

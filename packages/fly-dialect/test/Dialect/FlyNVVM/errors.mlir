@@ -33,7 +33,7 @@
 
 // -----
 
-!odd_swizzle = !fly_nvvm.sm90.tma_load<[64, 8], bf16, swizzle = 16, multicast = false> // expected-error {{the swizzle of a tensor map is of 0, 32, 64 or 128 bytes, got 16}}
+!odd_swizzle = !fly_nvvm.sm90.tma_load<[64, 8], bf16, swizzle = 16, multicast = false, evictFirst = false> // expected-error {{the swizzle of a tensor map is of 0, 32, 64 or 128 bytes, got 16}}
 
 // -----
 

@@ -19,8 +19,8 @@ func.func @matrix() {
 // CHECK-LABEL: @copies
 // CHECK-SAME: !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>
 func.func @copies(%map: !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>) {
-  // CHECK: !fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false>
-  %load = fly.make_copy_atom(%map : !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>) {valBits = 16 : i32} : !fly.copy_atom<!fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false>, 16>
+  // CHECK: !fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false, evictFirst = false>
+  %load = fly.make_copy_atom(%map : !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>) {valBits = 16 : i32} : !fly.copy_atom<!fly_nvvm.sm90.tma_load<[128, 64], bf16, swizzle = 128, multicast = false, evictFirst = false>, 16>
   // CHECK: !fly_nvvm.sm90.tma_store<[128, 64], bf16, swizzle = 128>
   %store = fly.make_copy_atom(%map : !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>) {valBits = 16 : i32} : !fly.copy_atom<!fly_nvvm.sm90.tma_store<[128, 64], bf16, swizzle = 128>, 16>
   return

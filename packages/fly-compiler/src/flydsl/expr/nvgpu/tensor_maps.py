@@ -62,12 +62,14 @@ class TensorMap:
         strides = tuple(E(self._order.index(mode)) for mode in range(len(shape)))
         return make_view((0,) * len(shape), make_layout(shape, strides))
 
-    def load_atom(self, *, multicast: bool = False) -> CopyAtom:
+    def load_atom(self, *, multicast: bool = False, evict_first: bool = False) -> CopyAtom:
         """Return the atom that copies a box to shared memory; its state is `barrier` and `multicast_mask`.
+
+        With `evict_first` the L2 gives up what it copies before other lines: for what is read once.
 
         `fx.copy(atom.set_value("barrier", mbarrier), tile_of_coordinates, tile_in_shared_memory)` is for one thread.
         """
-        return self._atom(fly_nvvm.SM90TMALoadType, multicast)
+        return self._atom(fly_nvvm.SM90TMALoadType, multicast, evict_first)
 
     def store_atom(self) -> CopyAtom:
         """Return the atom that copies a tile in shared memory to a box; `fx.copy` of it is for one thread.

@@ -47,7 +47,7 @@ LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int32_t> box, 
   return verifyBox(emitError, box, elem, swizzle);
 }
 LogicalResult SM90TMALoadType::verify(EmitError emitError, ArrayRef<int32_t> box, Type elem,
-                                      int32_t swizzle, bool) {
+                                      int32_t swizzle, bool, bool) {
   return verifyBox(emitError, box, elem, swizzle);
 }
 LogicalResult SM90TMAStoreType::verify(EmitError emitError, ArrayRef<int32_t> box, Type elem,
@@ -104,17 +104,18 @@ void TensorMapType::print(AsmPrinter &printer) const {
 
 Type SM90TMALoadType::parse(AsmParser &parser) {
   Box box;
-  bool multicast = false;
+  bool multicast = false, evictFirst = false;
   if (parseBox(parser, box) || parseNextKey(parser, "multicast", multicast) ||
-      parser.parseGreater())
+      parseNextKey(parser, "evictFirst", evictFirst) || parser.parseGreater())
     return {};
   return parser.getChecked<SM90TMALoadType>(box.loc, parser.getContext(),
                                             ArrayRef<int32_t>(box.extents), box.elem, box.swizzle,
-                                            multicast);
+                                            multicast, evictFirst);
 }
 void SM90TMALoadType::print(AsmPrinter &printer) const {
   printBox(printer, *this);
   printKey(printer, "multicast", getMulticast());
+  printKey(printer, "evictFirst", getEvictFirst());
   printer << '>';
 }
 

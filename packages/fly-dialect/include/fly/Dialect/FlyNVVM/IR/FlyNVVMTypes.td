@@ -69,13 +69,14 @@ class FlyNVVM_TensorCopy<string name, string typeMnemonic, dag keys>
 }
 
 def FlyNVVM_SM90TMALoadType
-    : FlyNVVM_TensorCopy<"SM90TMALoad", "sm90.tma_load", (ins "bool":$multicast)> {
+    : FlyNVVM_TensorCopy<"SM90TMALoad", "sm90.tma_load", (ins "bool":$multicast, "bool":$evictFirst)> {
   let summary = "a copy of a box of a tensor to shared memory, by the copy engine";
   let description = [{
-    `<[128, 64], bf16, swizzle = 128, multicast = false>`, made of a tensor map. One thread issues
-    it. State: `barrier`, a pointer to the mbarrier in shared memory that gets the bytes, and
-    `multicast_mask` (i16), the workgroups of the cluster that `multicast` copies to. What lies
-    outside of the tensor is zero.
+    `<[128, 64], bf16, swizzle = 128, multicast = false, evictFirst = false>`, made of a tensor map.
+    One thread issues it. State: `barrier`, a pointer to the mbarrier in shared memory that gets the
+    bytes, and `multicast_mask` (i16), the workgroups of the cluster that `multicast` copies to. What
+    lies outside of the tensor is zero. `evictFirst` asks the L2 to give up these lines before
+    others: for what is read once.
   }];
 }
 
