@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from . import universal as universal
 from .lanes import for_target
 from .specialise import Collective
-from .universal import *  # noqa: F403 - a documented aggregation
 from .universal import __all__ as _portable
+
+if TYPE_CHECKING:
+    from .universal import *  # noqa: F403 - a documented aggregation
 
 __all__ = ["universal", *_portable]
 
@@ -34,6 +36,17 @@ def _for_target(portable: Any) -> Any:
 
 
 if not TYPE_CHECKING:
-    for _name in _portable:
-        if _name in _OF_LANES or _name.startswith("warp_"):
-            globals()[_name] = _for_target(getattr(universal, _name))
+    tiled_reduce = _for_target(universal.tiled_reduce)  # now: its file has the same name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _portable:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(universal, name)
+        if name in _OF_LANES or name.startswith("warp_"):
+            found = _for_target(found)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
