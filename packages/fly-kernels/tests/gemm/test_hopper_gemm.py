@@ -59,6 +59,11 @@ def test_the_program(dtype, config):
     assert ptx.count("fence.proxy.async.shared::cta") == config.tile_n // config.stored_columns
     assert re.findall(r"setmaxnreg\.(\w+)\.sync\.aligned\.u32 \t?(\d+)", ptx) == [("inc", "232"), ("dec", "40")]
     assert re.search(r"\.minnctapersm 1", ptx)
+    # The next launch may begin when the last tiles are on their way; what is read more than once stays in the L2.
+    order = ("mbarrier.init", "griddepcontrol.wait;", "cp.async.bulk.tensor", "griddepcontrol.launch_dependents;")
+    places = [ptx.index(one) for one in order]
+    assert places == sorted(places)
+    assert "L2::cache_hint" not in ptx
     # A stage's bytes: 128 of each row of A and B.
     assert f" {128 * (128 + config.tile_n)};" in ptx
 
@@ -150,6 +155,8 @@ def test_few_rows():
     # One consumer of 64 rows, of which 16 are brought, and 32 columns.
     assert ptx.count("wgmma.mma_async.sync.aligned.m64n32k16") == 4
     assert re.search(r"\.(req|max)ntid\s+256", ptx)
+    # B, which is read once, takes no room of others in the L2.
+    assert ptx.count("complete_tx::bytes.L2::cache_hint") == 1
     assert f" {128 * (16 + 32)};" in ptx
 
 

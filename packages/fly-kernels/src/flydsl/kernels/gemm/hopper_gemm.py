@@ -19,7 +19,8 @@ Algorithm and data movement
     through shared memory, and are stored by the copy engine, while the producer is already filling the ring for the
     next tile. What an epilogue reads of a tile's rows and columns is asked for ahead of its products, and put into
     shared memory behind them; a residual comes by the copy engine to where the results go, the first columns of a tile
-    ahead of its products.
+    ahead of its products. Launches overlap: barriers are made and tiles found before the launches ahead are over, and
+    the next one may begin when the last tiles are on their way.
 
 Times are in docs/benchmarks/hopper-products.md (an H100) and hopper-products-h200.md; `tools/bench/cuda_gemm.py` took
 them.
@@ -108,8 +109,6 @@ def compile_hopper_gemm(
         n: fx.Int32,
         k: fx.Int32,
     ) -> None:
-        # Without letting the next launch begin: few workgroups would share what is left of the GPU unevenly.
-        fx.nvgpu.griddepcontrol_wait()
         shared = fx.SharedAllocator(1024, static=False)
 
         def stack(rows: int, columns: int, count: int, dtype: Any, parts: tuple[int, int, int] = SWIZZLE) -> Any:
@@ -157,12 +156,15 @@ def compile_hopper_gemm(
             turns_k = fx.math.min(turns_k - first_k, of_split)
         walk = fx.TileWalk(((m + tile_m - 1) // tile_m, (n + tile_n - 1) // tile_n), group=config.group_m)
         first, step = fx.Int32(fx.block_idx.x) // splits, fx.Int32(fx.grid_dim.x) // splits
+        # The launches before this one may still be at work until here.
+        fx.nvgpu.griddepcontrol_wait()
 
         if group == 0:
             if fx.const_expr(consumers == 2):  # else there are enough for all
                 fx.nvgpu.set_registers(PRODUCER_REGISTERS, increase=False)
             if (warp == 0) & fx.nvgpu.elect_one():
-                load_a, load_b = map_a.load_atom(), map_b.load_atom()
+                # Where one tile has all rows, B is read once.
+                load_a, load_b = map_a.load_atom(), map_b.load_atom(evict_first=consumers == 1)
                 place = pipeline.start()
                 for turn in range(first, walk.size, step):
                     row, column = walk(turn)
@@ -179,6 +181,10 @@ def compile_hopper_gemm(
                             ring_b[None, None, place.stage],
                         )
                         place = place.next()
+                # Not where some multiprocessors have nothing to do: of a next launch of few workgroups they would get
+                # more than their part.
+                if fx.Int32(fx.grid_dim.x) * 8 >= multiprocessors * 7:
+                    fx.nvgpu.griddepcontrol_launch_dependents()
             if fx.const_expr(splits > 1):
                 fx.nvgpu.cluster_barrier()
                 fx.nvgpu.cluster_barrier()
