@@ -77,6 +77,19 @@ SmallVector<Value> current(ArrayRef<const RegisterPiece *> carried, const State 
   return values;
 }
 
+/// A vector of all of some pieces, which follow each other.
+VectorType typeOfAll(ArrayRef<const RegisterPiece *> pieces) {
+  int64_t count = 0;
+  for (const RegisterPiece *piece : pieces)
+    count += piece->type.getNumElements();
+  return VectorType::get(count, pieces.front()->type.getElementType());
+}
+
+/// Where `piece` begins in it.
+int64_t placeIn(ArrayRef<const RegisterPiece *> pieces, const RegisterPiece *piece) {
+  return piece->start - pieces.front()->start;
+}
+
 void appendTypes(ArrayRef<const RegisterPiece *> carried, SmallVectorImpl<Type> &types) {
   for (const RegisterPiece *piece : carried)
     types.push_back(piece->type);
@@ -91,10 +104,10 @@ LogicalResult Promotion::run(Block &block, State &state) {
       for (const RegisterPiece *piece : allocations.pieces(makePtr))
         state[piece] = ub::PoisonOp::create(rewriter, op.getLoc(), piece->type);
     } else if (auto loadOp = dyn_cast<PtrLoadOp>(op)) {
-      if (auto access = allocations.access(loadOp.getPtr()))
+      if (auto access = allocations.access(loadOp.getPtr(), loadOp.getResult().getType()))
         load(loadOp, *access, state);
     } else if (auto storeOp = dyn_cast<PtrStoreOp>(op)) {
-      if (auto access = allocations.access(storeOp.getPtr()))
+      if (auto access = allocations.access(storeOp.getPtr(), storeOp.getValue().getType()))
         store(storeOp, *access, state);
     } else if (op.getNumRegions() != 0 && failed(regionOp(&op, state))) {
       return failure();
@@ -105,15 +118,31 @@ LogicalResult Promotion::run(Block &block, State &state) {
 
 void Promotion::load(PtrLoadOp op, const RegisterAccess &access, State &state) {
   rewriter.setInsertionPoint(op);
-  Value whole = state.lookup(access.piece);
+  const Location loc = op.getLoc();
+  Value whole = state.lookup(access.pieces.front());
+  if (access.pieces.size() > 1) {
+    whole = ub::PoisonOp::create(rewriter, loc, typeOfAll(access.pieces));
+    for (const RegisterPiece *piece : access.pieces)
+      whole =
+          insertRegisters(rewriter, loc, whole, placeIn(access.pieces, piece), state.lookup(piece));
+  }
   rewriter.replaceOp(
-      op, extractRegisters(rewriter, op.getLoc(), whole, access.offset, op.getResult().getType()));
+      op, extractRegisters(rewriter, loc, whole, access.offset, op.getResult().getType()));
 }
 
 void Promotion::store(PtrStoreOp op, const RegisterAccess &access, State &state) {
   rewriter.setInsertionPoint(op);
-  Value &whole = state[access.piece];
-  whole = insertRegisters(rewriter, op.getLoc(), whole, access.offset, op.getValue());
+  const Location loc = op.getLoc();
+  if (access.pieces.size() > 1) {
+    Value whole = ub::PoisonOp::create(rewriter, loc, typeOfAll(access.pieces));
+    whole = insertRegisters(rewriter, loc, whole, access.offset, op.getValue());
+    for (const RegisterPiece *piece : access.pieces)
+      state[piece] =
+          extractRegisters(rewriter, loc, whole, placeIn(access.pieces, piece), piece->type);
+  } else {
+    Value &whole = state[access.pieces.front()];
+    whole = insertRegisters(rewriter, loc, whole, access.offset, op.getValue());
+  }
   rewriter.eraseOp(op);
 }
 
@@ -248,6 +277,64 @@ LogicalResult checkNothingRemains(gpu::GPUFuncOp function) {
   return success(!result.wasInterrupted());
 }
 
+/// The slices of one size that `last` and the insertions before it put into a vector, in their
+/// order there; none where they do not fill it, or something else reads what is between.
+SmallVector<Value> slicesThatFill(vector::InsertStridedSliceOp last) {
+  const int64_t size = last.getSourceVectorType().getNumElements();
+  const int64_t count = last.getDestVectorType().getNumElements() / size;
+  if (last.getDestVectorType().getRank() != 1 || count < 4 || !llvm::isPowerOf2_64(count) ||
+      last.getDestVectorType().getNumElements() % size != 0)
+    return {};
+  SmallVector<Value> slices(count);
+  int64_t missing = count;
+  for (auto insert = last; insert; insert = insert.getDest().getDefiningOp<decltype(last)>()) {
+    const int64_t offset = cast<IntegerAttr>(insert.getOffsets()[0]).getInt();
+    if (insert.getSourceVectorType() != last.getSourceVectorType() || offset % size != 0 ||
+        (insert != last && !insert->hasOneUse()))
+      return {};
+    Value &slice = slices[offset / size];
+    missing -= !slice;
+    slice = slice ? slice : insert.getValueToStore();
+    if (missing == 0)
+      return slices;
+  }
+  return {};
+}
+
+/// Joins the slices of vectors that go through a region op, as what a loop loads for its next turn,
+/// in pairs. LLVM takes each insertion for two shuffles of all elements, and looks through chains
+/// of them again and again: for 128 elements that was a third of its optimisation.
+void joinCarriedSlices(gpu::GPUFuncOp function) {
+  auto isCarried = [](OpOperand &use) {
+    return isa<scf::SCFDialect>(use.getOwner()->getDialect());
+  };
+  SmallVector<vector::InsertStridedSliceOp> carried;
+  function.walk([&](vector::InsertStridedSliceOp op) {
+    if (llvm::any_of(op->getUses(), isCarried))
+      carried.push_back(op);
+  });
+  for (vector::InsertStridedSliceOp last : carried) {
+    SmallVector<Value> parts = slicesThatFill(last);
+    if (parts.empty())
+      continue;
+    OpBuilder builder(last);
+    while (parts.size() > 1) {
+      const int64_t elements = cast<VectorType>(parts[0].getType()).getNumElements();
+      const SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, 2 * elements));
+      for (size_t pair = 0; pair != parts.size() / 2; ++pair)
+        parts[pair] = vector::ShuffleOp::create(builder, last.getLoc(), parts[2 * pair],
+                                                parts[2 * pair + 1], order);
+      parts.truncate(parts.size() / 2);
+    }
+    last.getResult().replaceUsesWithIf(parts[0], isCarried);
+    for (auto unused = last; unused && unused->use_empty();) {
+      auto before = unused.getDest().getDefiningOp<vector::InsertStridedSliceOp>();
+      unused->erase();
+      unused = before;
+    }
+  }
+}
+
 struct FlyPromoteRegMemToVectorSSAPass
     : fly::impl::FlyPromoteRegMemToVectorSSAPassBase<FlyPromoteRegMemToVectorSSAPass> {
   void runOnOperation() override {
@@ -273,6 +360,7 @@ private:
     // Memory that is there on purpose may be used in any way.
     if (!allocations.hasExcluded() && failed(checkNothingRemains(function)))
       return failure();
+    joinCarriedSlices(function);
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);

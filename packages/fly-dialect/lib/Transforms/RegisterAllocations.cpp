@@ -27,6 +27,8 @@ enum class Fate {
 /// The elements of an instruction's sums from which on they are worth a piece each.
 constexpr int64_t largeSums = 16;
 
+using Ranges = SmallVector<std::pair<int64_t, int64_t>>; ///< first elements and ends
+
 /// Follows the uses of one allocation.
 class UseTracer {
 public:
@@ -41,9 +43,9 @@ public:
   }
 
   SmallVector<std::pair<Value, int64_t>> pointers;
-  SmallVector<std::pair<int64_t, int64_t>> accessed; ///< first element and end of each access
-  bool holdsSums = false;                            ///< a matrix instruction writes `largeSums`
-  bool branches = false;                             ///< a branch accesses what is from outside it
+  Ranges accessed;
+  bool holdsSums = false; ///< a matrix instruction writes `largeSums`
+  bool branches = false;  ///< a branch accesses what is from outside it
 
 private:
   /// What becomes of an allocation with this access: it has to cover whole elements inside.
@@ -103,17 +105,25 @@ VectorType registerType(MakePtrOp op) {
   return VectorType::get(size.getInt(), getStorageType(pointer.getElementType()));
 }
 
-/// Unites what overlaps: afterwards the ranges are disjoint, and in order.
-void unite(SmallVectorImpl<std::pair<int64_t, int64_t>> &ranges) {
-  llvm::sort(ranges);
-  size_t count = 0;
-  for (auto [start, end] : ranges) {
-    if (count > 0 && start < ranges[count - 1].second)
-      ranges[count - 1].second = std::max(ranges[count - 1].second, end);
-    else
-      ranges[count++] = {start, end};
+/// The ranges of `size` elements that no access takes a part of: those of accesses, united where
+/// they overlap, and what is between them. An access of everything takes all of each.
+Ranges divided(Ranges accessed, int64_t size) {
+  llvm::erase(accessed, std::pair<int64_t, int64_t>(0, size));
+  llvm::sort(accessed);
+  Ranges ranges;
+  for (auto [start, end] : accessed) {
+    const int64_t last = ranges.empty() ? 0 : ranges.back().second;
+    if (!ranges.empty() && start < last) {
+      ranges.back().second = std::max(last, end);
+      continue;
+    }
+    if (start > last)
+      ranges.push_back({last, start});
+    ranges.push_back({start, end});
   }
-  ranges.truncate(count);
+  if (const int64_t last = ranges.empty() ? 0 : ranges.back().second; last < size)
+    ranges.push_back({last, size});
+  return ranges;
 }
 
 } // namespace
@@ -129,7 +139,7 @@ RegisterAllocations::RegisterAllocations(gpu::GPUFuncOp function) {
     if (fate != Fate::Promote)
       return;
     if (tracer.holdsSums && tracer.branches)
-      unite(tracer.accessed);
+      tracer.accessed = divided(tracer.accessed, whole.getNumElements());
     else
       tracer.accessed.assign({{0, whole.getNumElements()}});
     auto &pieces = byOp[op];
@@ -138,13 +148,8 @@ RegisterAllocations::RegisterAllocations(gpu::GPUFuncOp function) {
       all.push_back(std::make_unique<RegisterPiece>(RegisterPiece{op, type, start}));
       pieces.push_back(all.back().get());
     }
-    for (auto [pointer, offset] : tracer.pointers) {
-      // A pointer that nothing is accessed through may point anywhere.
-      const auto *next = llvm::upper_bound(
-          pieces, offset, [](int64_t at, const RegisterPiece *piece) { return at < piece->start; });
-      if (next != pieces.begin())
-        pointers.insert({pointer, RegisterAccess{next[-1], offset - next[-1]->start}});
-    }
+    for (auto [pointer, offset] : tracer.pointers)
+      pointers.insert({pointer, {op, offset}});
   });
 }
 
@@ -153,24 +158,33 @@ ArrayRef<const RegisterPiece *> RegisterAllocations::pieces(MakePtrOp op) const 
   return found == byOp.end() ? ArrayRef<const RegisterPiece *>() : found->second;
 }
 
-std::optional<RegisterAccess> RegisterAllocations::access(Value pointer) const {
+std::optional<RegisterAccess> RegisterAllocations::access(Value pointer, Type type) const {
   auto found = pointers.find(pointer);
   if (found == pointers.end())
     return std::nullopt;
-  return found->second;
+  auto [op, offset] = found->second;
+  ArrayRef<const RegisterPiece *> of = pieces(op);
+  size_t first =
+      llvm::upper_bound(of, offset,
+                        [](int64_t at, const RegisterPiece *piece) { return at < piece->start; }) -
+      of.begin() - 1;
+  const int64_t end = offset + bitsOf(type) / of[first]->type.getElementTypeBitWidth();
+  size_t count = 1;
+  while (first + count < of.size() && of[first + count]->start < end)
+    ++count;
+  return RegisterAccess{of.slice(first, count), offset - of[first]->start};
 }
 
 SmallVector<const RegisterPiece *> RegisterAllocations::accessedFromOutside(Operation *op) const {
   llvm::SmallPtrSet<const RegisterPiece *, 8> found;
   op->walk([&](Operation *nested) {
-    Value pointer;
+    std::optional<RegisterAccess> accessed;
     if (auto load = dyn_cast<PtrLoadOp>(nested))
-      pointer = load.getPtr();
+      accessed = access(load.getPtr(), load.getResult().getType());
     else if (auto store = dyn_cast<PtrStoreOp>(nested))
-      pointer = store.getPtr();
-    auto target = pointer ? access(pointer) : std::nullopt;
-    if (target && !op->isProperAncestor(target->piece->op))
-      found.insert(target->piece);
+      accessed = access(store.getPtr(), store.getValue().getType());
+    if (accessed && !op->isProperAncestor(accessed->pieces.front()->op))
+      found.insert(accessed->pieces.begin(), accessed->pieces.end());
   });
   SmallVector<const RegisterPiece *> result;
   for (const auto &piece : all)

@@ -18,21 +18,21 @@ namespace fly {
 /// Elements of an allocation that become one vector. Most allocations are one piece.
 ///
 /// Sums of large matrix instructions that a branch accesses, as attention rescales its output, are
-/// as many pieces as their accesses allow: no access has elements of two. Of one vector of all
-/// sums, LLVM takes the phis of such branches apart, element by element, and puts each sum together
-/// again for its instruction, which is a third of the time of its code generation. What is loaded
-/// in a loop stays one piece: the loads of the next turn then take the registers of this one, and
-/// are not copied there. So do the 8 elements of a WMMA, which gain nothing and are allocated
-/// worse.
+/// as many pieces as their accesses allow: no access has elements of two, but for those of the
+/// whole allocation, which fill it. Of one vector of all sums, LLVM takes the phis of such branches
+/// apart, element by element, and puts each sum together again for its instruction, which is a
+/// third of the time of its code generation. What is loaded in a loop stays one piece: the loads of
+/// the next turn then take the registers of this one, and are not copied there. So do the 8
+/// elements of a WMMA, which gain nothing and are allocated worse.
 struct RegisterPiece {
   MakePtrOp op;
   mlir::VectorType type; ///< of its elements; narrow floats as integers
   int64_t start;         ///< its first element in the allocation
 };
 
-/// A pointer into a piece, `offset` elements from the piece's start.
+/// What is accessed: all of some pieces, or elements of one, from `offset` of the first on.
 struct RegisterAccess {
-  const RegisterPiece *piece;
+  llvm::ArrayRef<const RegisterPiece *> pieces;
   int64_t offset;
 };
 
@@ -44,9 +44,9 @@ public:
 
   /// The pieces of an allocation, in the order of their elements.
   llvm::ArrayRef<const RegisterPiece *> pieces(MakePtrOp op) const;
-  /// What a load from `pointer`, or a store to it, accesses; nothing when that is not of a
-  /// promotable allocation.
-  std::optional<RegisterAccess> access(mlir::Value pointer) const;
+  /// What a load of `type` from `pointer`, or a store to it, accesses; nothing when that is not of
+  /// a promotable allocation.
+  std::optional<RegisterAccess> access(mlir::Value pointer, mlir::Type type) const;
   /// The pieces of allocations outside of `op` that are accessed inside, in program order.
   llvm::SmallVector<const RegisterPiece *> accessedFromOutside(mlir::Operation *op) const;
   /// Whether an allocation has to stay in memory: a used recast_iter or a dynamic offset leads to
@@ -56,7 +56,8 @@ public:
 private:
   llvm::SmallVector<std::unique_ptr<RegisterPiece>> all;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<const RegisterPiece *, 1>> byOp;
-  llvm::DenseMap<mlir::Value, RegisterAccess> pointers;
+  /// The allocation that a pointer points to, and the element.
+  llvm::DenseMap<mlir::Value, std::pair<MakePtrOp, int64_t>> pointers;
   bool excluded = false;
 };
 

@@ -67,6 +67,34 @@ gpu.module @m {
     gpu.return %0, %1 : vector<16xf32>, vector<8xf32>
   }
 
+  // What fills all of them, or takes all, leaves them apart; what nothing else accesses is a piece, too.
+  // CHECK-LABEL: gpu.func @filled(
+  // CHECK-SAME: %{{.+}}: i1, %[[X:.+]]: vector<4xf16>, %[[FILL:.+]]: vector<48xf32>)
+  // CHECK: %[[LOW:.+]] = vector.extract_strided_slice %[[FILL]] {offsets = [0], sizes = [16], strides = [1]}
+  // CHECK: %[[HIGH:.+]] = vector.extract_strided_slice %[[FILL]] {offsets = [16], sizes = [32], strides = [1]}
+  // CHECK: %[[NEW:.+]] = fly.mma_atom_call_ssa({{.*}}, %[[X]], %[[LOW]])
+  // CHECK: %[[SUM:.+]] = scf.if %{{.+}} -> (vector<16xf32>) {
+  // CHECK: } else {
+  // CHECK: scf.yield %[[NEW]]
+  // CHECK: %[[FIRST:.+]] = vector.insert_strided_slice %[[SUM]], %{{.+}} {offsets = [0], strides = [1]} : vector<16xf32> into vector<48xf32>
+  // CHECK: %[[ALL:.+]] = vector.insert_strided_slice %[[HIGH]], %[[FIRST]] {offsets = [16], strides = [1]} : vector<32xf32> into vector<48xf32>
+  // CHECK: gpu.return %[[ALL]]
+  gpu.func @filled(%c: i1, %x: vector<4xf16>, %fill: vector<48xf32>) -> vector<48xf32> {
+    %atom = fly.make_mma_atom : !mma
+    %p = fly.make_ptr() {dictAttrs = {allocSize = 48 : i64}} : () -> !at
+    fly.ptr.store(%fill, %p) : (vector<48xf32>, !at) -> ()
+    %old = fly.ptr.load(%p) : (!at) -> vector<16xf32>
+    %new = fly.mma_atom_call_ssa(%atom, %x, %x, %old) : (!mma, vector<4xf16>, vector<4xf16>, vector<16xf32>) -> vector<16xf32>
+    fly.ptr.store(%new, %p) : (vector<16xf32>, !at) -> ()
+    scf.if %c {
+      %0 = fly.ptr.load(%p) : (!at) -> vector<16xf32>
+      %1 = arith.addf %0, %0 : vector<16xf32>
+      fly.ptr.store(%1, %p) : (vector<16xf32>, !at) -> ()
+    }
+    %all = fly.ptr.load(%p) : (!at) -> vector<48xf32>
+    gpu.return %all : vector<48xf32>
+  }
+
   // Without a branch they are one vector, as are small sums, and what no matrix instruction writes.
   // CHECK-LABEL: gpu.func @straight(
   // CHECK: ub.poison : vector<32xf32>

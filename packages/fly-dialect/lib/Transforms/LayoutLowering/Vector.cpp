@@ -4,6 +4,7 @@
 
 #include "LayoutLowering.h"
 
+#include "fly/Algebra/Compose.h"
 #include "fly/Algebra/Leaf.h"
 #include "fly/Algebra/Modes.h"
 
@@ -38,11 +39,11 @@ struct AccessPlan {
   bool needsTranspose() const { return width > 1 && before > 1; }
 };
 
-/// The leaf of stride 1 with the largest extent, or none.
+/// The leaf of stride 1, or of one element, with the largest extent, or none.
 std::optional<size_t> contiguousLeaf(ArrayRef<Layout> leaves) {
   std::optional<size_t> best;
   for (const auto &[index, leaf] : llvm::enumerate(leaves))
-    if (leaf.stride().isStaticInt(1) &&
+    if ((leaf.stride().isStaticInt(1) || leaf.shape().isStaticInt(1)) &&
         (!best || leaf.shape().staticValue() > leaves[*best].shape().staticValue()))
       best = index;
   return best;
@@ -103,7 +104,7 @@ public:
     if (!plan(type))
       return Lowered::Failed;
     if (access.needsTranspose())
-      vector = transpose(vector, {access.behind, access.width, access.before}, type);
+      vector = transposed(vector, access.width, access.before);
     for (int64_t index = 0; index != access.chunks() && !cx.failed(); ++index) {
       Value pointer = pointerAt(index);
       Value chunk = vector;
@@ -126,10 +127,14 @@ private:
       op->emitOpError("needs a plain layout, got ") << tensor.value.layout.str();
       return false;
     }
-    const SmallVector<Layout, 8> leaves = flatten(cx, tensor.value.layout.plain());
+    SmallVector<Layout, 8> leaves = flatten(cx, tensor.value.layout.plain());
     for (const Layout &leaf : leaves)
       if (!leaf.shape().isStaticLeaf() || leaf.shape().staticValue() <= 0)
         cx.fail("extents must be static and positive, got " + tensor.value.layout.str());
+    // Modes that continue one another are one run: the sums of a matrix instruction are (4,4):(1,4)
+    // and one vector.
+    if (!cx.failed() && tensor.pointer)
+      leaves = flatten(cx, coalesce(cx, tensor.value.layout.plain()));
     if (!cx.failed())
       access = planAccess(leaves);
     // Coordinates are computed one by one.
@@ -183,20 +188,31 @@ private:
                                                       index * access.width, int64_t(1));
     }
     if (access.needsTranspose())
-      result = transpose(result, {access.behind, access.before, access.width}, type);
+      result = transposed(result, access.before, access.width);
     return result;
   }
 
-  /// `vector`, seen as a row-major array with these extents, with its last two axes exchanged.
-  Value transpose(Value vector, std::array<int64_t, 3> extents, VectorType type) {
-    SmallVector<int64_t> shape(extents.begin() + (extents[0] == 1), extents.end());
-    auto split = VectorType::get(shape, type.getElementType());
-    Value cast = vector::ShapeCastOp::create(builder(), state.loc(), split, vector);
-    SmallVector<int64_t> order = {1, 0};
-    if (shape.size() == 3)
-      order = {0, 2, 1};
-    Value transposed = vector::TransposeOp::create(builder(), state.loc(), cast, order);
-    return vector::ShapeCastOp::create(builder(), state.loc(), type, transposed);
+  /// `vector`, which is blocks of `rows` by `columns` one after another, with each transposed: a
+  /// shuffle for each block, which LLVM still tells apart. (vector.transpose is taken apart into
+  /// elements.)
+  Value transposed(Value vector, int64_t rows, int64_t columns) {
+    SmallVector<int64_t> order;
+    for (int64_t column = 0; column != columns; ++column)
+      for (int64_t row = 0; row != rows; ++row)
+        order.push_back(row * columns + column);
+    const int64_t size = rows * columns;
+    const Location loc = state.loc();
+    if (access.behind == 1)
+      return vector::ShuffleOp::create(builder(), loc, vector, vector, order);
+    Value result = zeros(cast<VectorType>(vector.getType()));
+    for (int64_t start = 0; start != access.behind * size; start += size) {
+      Value block =
+          vector::ExtractStridedSliceOp::create(builder(), loc, vector, start, size, int64_t(1));
+      block = vector::ShuffleOp::create(builder(), loc, block, block, order);
+      result =
+          vector::InsertStridedSliceOp::create(builder(), loc, block, result, start, int64_t(1));
+    }
+    return result;
   }
 
   Value coordinates(VectorType type) {

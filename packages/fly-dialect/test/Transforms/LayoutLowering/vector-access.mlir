@@ -36,14 +36,48 @@ func.func @chunks(%p: !fly.ptr<f32, global>, %w: vector<8xf32>) -> vector<8xf32>
   return %v : vector<8xf32>
 }
 
+// Modes that continue one another are one access, as the sums of a matrix instruction.
+// CHECK-LABEL: func.func @merged(
+func.func @merged(%p: !fly.ptr<f32, register>) -> vector<16xf32> {
+  // CHECK: %[[V:.+]] = fly.ptr.load(%{{.+}}) : (!fly.ptr<f32, register>) -> vector<16xf32>
+  // CHECK-NEXT: fly.ptr.store(%[[V]], %{{.+}}) : (vector<16xf32>, !fly.ptr<f32, register>) -> ()
+  // CHECK-NEXT: return %[[V]]
+  %layout = fly.static : !fly.layout<((2,2),1,4):((1,2),7,4)>
+  %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, register>, !fly.layout<((2,2),1,4):((1,2),7,4)>) -> !fly.memref<f32, register, ((2,2),1,4):((1,2),7,4)>
+  %v = fly.memref.load_vec(%tensor) : (!fly.memref<f32, register, ((2,2),1,4):((1,2),7,4)>) -> vector<16xf32>
+  fly.memref.store_vec(%v, %tensor) : (vector<16xf32>, !fly.memref<f32, register, ((2,2),1,4):((1,2),7,4)>) -> ()
+  return %v : vector<16xf32>
+}
+
+// CHECK-LABEL: func.func @one_element(
+func.func @one_element(%p: !fly.ptr<f32, register>) -> vector<1xf32> {
+  // CHECK: %[[V:.+]] = fly.ptr.load(%{{.+}}) : (!fly.ptr<f32, register>) -> vector<1xf32>
+  // CHECK-NEXT: return %[[V]]
+  %layout = fly.static : !fly.layout<(1,1):(1,7)>
+  %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, register>, !fly.layout<(1,1):(1,7)>) -> !fly.memref<f32, register, (1,1):(1,7)>
+  %v = fly.memref.load_vec(%tensor) : (!fly.memref<f32, register, (1,1):(1,7)>) -> vector<1xf32>
+  return %v : vector<1xf32>
+}
+
+// Some do, and others do not.
+// CHECK-LABEL: func.func @merged_in_part(
+func.func @merged_in_part(%p: !fly.ptr<f32, register>, %w: vector<16xf32>) {
+  // CHECK: %[[LOW:.+]] = vector.extract_strided_slice %{{.+}} {offsets = [0], sizes = [8], strides = [1]}
+  // CHECK-NEXT: fly.ptr.store(%[[LOW]], %{{.+}}) : (vector<8xf32>, !fly.ptr<f32, register>) -> ()
+  // CHECK: %[[HIGH:.+]] = vector.extract_strided_slice %{{.+}} {offsets = [8], sizes = [8], strides = [1]}
+  // CHECK-NEXT: fly.ptr.store(%[[HIGH]], %{{.+}}) : (vector<8xf32>, !fly.ptr<f32, register>) -> ()
+  %layout = fly.static : !fly.layout<((4,2),2):((1,4),16)>
+  %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, register>, !fly.layout<((4,2),2):((1,4),16)>) -> !fly.memref<f32, register, ((4,2),2):((1,4),16)>
+  fly.memref.store_vec(%w, %tensor) : (vector<16xf32>, !fly.memref<f32, register, ((4,2),2):((1,4),16)>) -> ()
+  return
+}
+
 // A contiguous mode that is not the first one.
 // CHECK-LABEL: func.func @transposed(
 func.func @transposed(%p: !fly.ptr<f32, global>) -> vector<8xf32> {
   // CHECK: %[[LOADED:.+]] = vector.insert_strided_slice {{.+}} {offsets = [4], strides = [1]}
-  // CHECK: %[[ROWS:.+]] = vector.shape_cast %[[LOADED]] : vector<8xf32> to vector<2x4xf32>
-  // CHECK: %[[COLUMNS:.+]] = vector.transpose %[[ROWS]], [1, 0] : vector<2x4xf32> to vector<4x2xf32>
-  // CHECK: %[[FLAT:.+]] = vector.shape_cast %[[COLUMNS]] : vector<4x2xf32> to vector<8xf32>
-  // CHECK: return %[[FLAT]]
+  // CHECK: %[[TURNED:.+]] = vector.shuffle %[[LOADED]], %[[LOADED]] [0, 4, 1, 5, 2, 6, 3, 7] : vector<8xf32>, vector<8xf32>
+  // CHECK: return %[[TURNED]]
   %layout = fly.static : !fly.layout<(2,4):(16,1)>
   %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<(2,4):(16,1)>) -> !fly.memref<f32, global, (2,4):(16,1)>
   %v = fly.memref.load_vec(%tensor) : (!fly.memref<f32, global, (2,4):(16,1)>) -> vector<8xf32>
@@ -70,10 +104,13 @@ func.func @transposed(%p: !fly.ptr<f32, global>) -> vector<8xf32> {
 // CHECK: %[[V13:.+]] = fly.add_offset(%[[ARG0]], %[[V12]]) : (!fly.ptr<f32, global>, !fly.int_tuple<72>) -> !fly.ptr<f32, global>
 // CHECK: %[[V14:.+]] = fly.ptr.load(%[[V13]]) : (!fly.ptr<f32, global>) -> vector<4xf32>
 // CHECK: %[[V15:.+]] = vector.insert_strided_slice %[[V14]], %[[V11]] {offsets = [12], strides = [1]} : vector<4xf32> into vector<16xf32>
-// CHECK: %[[V16:.+]] = vector.shape_cast %[[V15]] : vector<16xf32> to vector<2x2x4xf32>
-// CHECK: %[[V17:.+]] = vector.transpose %[[V16]], [0, 2, 1] : vector<2x2x4xf32> to vector<2x4x2xf32>
-// CHECK: %[[V18:.+]] = vector.shape_cast %[[V17]] : vector<2x4x2xf32> to vector<16xf32>
-// CHECK: return %[[V18]] : vector<16xf32>
+// CHECK: %[[V16:.+]] = vector.extract_strided_slice %[[V15]] {offsets = [0], sizes = [8], strides = [1]}
+// CHECK: %[[V17:.+]] = vector.shuffle %[[V16]], %[[V16]] [0, 4, 1, 5, 2, 6, 3, 7]
+// CHECK: %[[V18:.+]] = vector.insert_strided_slice %[[V17]], %{{.+}} {offsets = [0], strides = [1]}
+// CHECK: %[[V19:.+]] = vector.extract_strided_slice %[[V15]] {offsets = [8], sizes = [8], strides = [1]}
+// CHECK: %[[V20:.+]] = vector.shuffle %[[V19]], %[[V19]] [0, 4, 1, 5, 2, 6, 3, 7]
+// CHECK: %[[V21:.+]] = vector.insert_strided_slice %[[V20]], %[[V18]] {offsets = [8], strides = [1]}
+// CHECK: return %[[V21]] : vector<16xf32>
 func.func @nested(%p: !fly.ptr<f32, global>) -> vector<16xf32> {
   %layout = fly.static : !fly.layout<((2,4),2):((8,1),64)>
   %tensor = fly.make_view(%p, %layout) : (!fly.ptr<f32, global>, !fly.layout<((2,4),2):((8,1),64)>) -> !fly.memref<f32, global, ((2,4),2):((8,1),64)>
