@@ -88,14 +88,14 @@ def lower(
     one_by_one = dumps is not None or print_all or bool(env.compile.llvm_dir)
     with llvm_options(own_options):
         if not one_by_one:
-            _run(stages, module, verify, times)
+            _run([one if verify else one._replace(verify=False) for one in stages], module, times)
         for stage in stages if one_by_one else ():
             if stage.name == TO_BINARY and dumps is not None:
                 dumps.keep_device_code(module)
             if stage.name == TO_BINARY and env.compile.llvm_dir:
                 times.timed(stage.name, lambda: _external_binary(compilation, backend, module, stage.text))  # noqa: B023
                 continue
-            _run([stage], module, verify, times)
+            _run([stage._replace(verify=verify)], module, times)  # each, for someone who looks for the one that is wrong
             if dumps is not None:
                 dumps.stage(stage.name, module)
             if print_all:
@@ -105,11 +105,11 @@ def lower(
     return module
 
 
-def _run(stages: Sequence[Stage], module: ir.Module, verify: bool, times: StageTimes) -> None:
+def _run(stages: Sequence[Stage], module: ir.Module, times: StageTimes) -> None:
     """Run stages without Python's lock. Between them nobody can look at the module."""
     managers = [PassManager.parse(f"builtin.module({one.text})", module.context) for one in stages]
-    for one in managers:
-        one.enable_verifier(verify)
+    for stage, one in zip(stages, managers, strict=True):
+        one.enable_verifier(stage.verify)
     done = _fly_emit.run_passes(managers, module.operation)
     for stage, taken in zip(stages, done.times, strict=False):  # behind one that fails none is run
         times.add(stage.name, *taken)

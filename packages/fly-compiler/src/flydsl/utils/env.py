@@ -110,7 +110,13 @@ ENABLE_DEBUG_INFO = register(
     )
 )
 ENABLE_VERIFIER = register(
-    boolean("FLYDSL_DEBUG_ENABLE_VERIFIER", default=True, group=_DEBUG, help="Verify the IR after each pass.")
+    boolean(
+        "FLYDSL_DEBUG_ENABLE_VERIFIER",
+        default=True,
+        group=_DEBUG,
+        help="Verify the IR after each pass on the language's own operations, and before code generation; where the IR "
+        "is dumped or printed, after every pass.",
+    )
 )
 SHOW_STACKTRACE = register(
     boolean(

@@ -48,10 +48,17 @@ class GPUTarget:
 
 
 class Stage(NamedTuple):
-    """One step of the pipeline: the name that dumps and reports use, and its passes as text of the pass manager."""
+    """One step of the pipeline.
+
+    Attributes:
+        name: what dumps and reports call it.
+        text: its passes, as text of the pass manager.
+        verify: the program is verified after each of its passes, else with what a later step makes of it.
+    """
 
     name: str
     text: str
+    verify: bool = True
 
 
 class DeviceCode(NamedTuple):

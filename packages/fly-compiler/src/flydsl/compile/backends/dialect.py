@@ -84,7 +84,11 @@ class DialectBackend(BaseBackend):
             mark_uninitialised=mark_uninitialised,
             libraries=list(link_libs),
         )
-        return [Stage(one.name, one.text) for one in found]
+        # Up to there operations say what a user may write. What the conversions behind it make is verified once, directly
+        # before code generation.
+        last = next(number for number, one in enumerate(found) if one.name.startswith("convert-fly-to-"))
+        verified = {*range(last + 1), len(found) - 2, len(found) - 1}
+        return [Stage(one.name, one.text, number in verified) for number, one in enumerate(found)]
 
     def device_texts(self, module: ir.Module, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
         """Return device code as text; the module is as before `TO_BINARY`, and stays so.
