@@ -271,6 +271,24 @@ def test_a_kernel_may_make_its_barriers_before_it_waits():
     assert "bra" in before
 
 
+def test_loads_by_a_policy_of_the_cache():
+    def body(x):
+        at = fx.thread_idx.x * 4
+        policy = (at < 8).select(fx.nvgpu.l2_policy("evict_last"), fx.nvgpu.l2_policy("evict_normal"))
+        values = fx.nvgpu.load_by_policy(fx.get_iter(x) + at, policy)
+        assert values.dtype is fx.Float32
+        x[at] = values[0] + values[3]
+
+    _, ptx = compiled(of(body), X)
+    assert ptx.count("createpolicy.fractional.L2::evict_") == 2
+    assert ptx.count("ld.global.L2::cache_hint.v4.b32") == 1
+
+
+def test_a_policy_that_there_is_not():
+    with pytest.raises(ValueError, match="takes evict_first, evict_last, evict_normal, not 'evict'"):
+        of(lambda x: fx.nvgpu.l2_policy("evict"))(X)
+
+
 def test_the_gpu_waits_for_kernels_that_do_not():
     note, _ = compiled(of(lambda x: fx.nvgpu.griddepcontrol_launch_dependents()), X)
     assert "griddepcontrol_wait" not in note["kernels"][0]

@@ -30,3 +30,15 @@ def test_rows_wait_by_themselves(builder, columns, config, monkeypatch):
     few = config is not None or (columns, builder) == (1024, build_softmax_module)
     assert kernel["block"][0] == (64 if few else 256 if columns in (1024, 16384) else 128)
     assert ("griddepcontrol.launch_dependents" in compiled.ir("isa")) is not few
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("builder", [build_softmax_module, build_layernorm_module])
+@pytest.mark.parametrize(("columns", "loads"), [(1024, 4), (16384, 8), (1000, 3), (1001, 0), (100_000, 0)])
+def test_rows_are_read_by_a_policy_of_the_cache(builder, columns, loads, monkeypatch):
+    """Whole vectors of 16 bytes that all threads have, of rows that are read once."""
+    for name in ("ARCH", "FLYDSL_GPU_ARCH"):
+        monkeypatch.setenv(name, "sm_90a")
+    compiled = flyc.compile.only(builder(columns, "bf16"), *operands(builder, columns), None)
+    few = columns in (1000, 1024) and builder is build_softmax_module  # of two waves a row
+    assert compiled.ir("isa").count("L2::cache_hint") == (loads // 2 if few else loads)

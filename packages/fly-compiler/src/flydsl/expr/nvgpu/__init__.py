@@ -4,6 +4,7 @@
 Everything here is refused, with the line, when the kernel is compiled for another target.
 """
 
+from .caches import l2_policy, load_by_policy
 from .clusters import cluster_barrier, cluster_load, cluster_rank
 from .grids import griddepcontrol_launch_dependents, griddepcontrol_wait
 from .intrinsics import ballot, exp2_approx, log2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
@@ -36,6 +37,8 @@ __all__ = [
     "fence_mbarrier_init",
     "griddepcontrol_launch_dependents",
     "griddepcontrol_wait",
+    "l2_policy",
+    "load_by_policy",
     "log2_approx",
     "make_tensor_map",
     "named_arrive",

@@ -277,7 +277,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
 
     @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
     def norm_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
-        at = RowThread(plan)
+        at = RowThread(plan, m_in, element)
         load_arguments(*vars(tensors).values(), m_in, *([fx.grid_dim.x] if takes_turns else []))
         weights = Weights(tensors, at)
         with fx.fastmath("contract"):

@@ -79,7 +79,7 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
 
     @flyc.kernel(name=f"softmax_{dtype_str}_{N}", known_block_size=(plan.block, 1, 1))
     def softmax_kernel(A: Any, C: Any, m_in: fx.Int32) -> None:
-        at = RowThread(plan)
+        at = RowThread(plan, m_in, element)
         load_arguments(A, C, m_in)
         if at.first < m_in:
             source, target = RowView(A, at, at.first), RowView(C, at, at.first)
