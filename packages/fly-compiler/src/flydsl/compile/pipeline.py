@@ -95,7 +95,8 @@ def lower(
             if stage.name == TO_BINARY and env.compile.llvm_dir:
                 times.timed(stage.name, lambda: _external_binary(compilation, backend, module, stage.text))  # noqa: B023
                 continue
-            _run([stage._replace(verify=verify)], module, times)  # each, for someone who looks for the one that is wrong
+            # Each is verified, for someone who looks for the one that is wrong.
+            _run([stage._replace(verify=verify)], module, times)
             if dumps is not None:
                 dumps.stage(stage.name, module)
             if print_all:

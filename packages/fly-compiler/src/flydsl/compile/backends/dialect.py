@@ -84,8 +84,8 @@ class DialectBackend(BaseBackend):
             mark_uninitialised=mark_uninitialised,
             libraries=list(link_libs),
         )
-        # Up to there operations say what a user may write. What the conversions behind it make is verified once, directly
-        # before code generation.
+        # Up to there operations say what a user may write. What the conversions behind it make is verified once,
+        # directly before code generation.
         last = next(number for number, one in enumerate(found) if one.name.startswith("convert-fly-to-"))
         verified = {*range(last + 1), len(found) - 2, len(found) - 1}
         return [Stage(one.name, one.text, number in verified) for number, one in enumerate(found)]
