@@ -12,7 +12,8 @@ The machine with the GPU needs torch for CUDA, Triton and fly-runtime, and no co
 cuda` says how they get there. Each time is that of a CUDA graph of launches over buffers that together are several
 times the L2, by events, the contenders taking turns; medians of the rounds, with the least and the most. Triton's
 kernels are one program a row, with the best of 4, 8 and 16 warps at each point. Inductor compiles torch's function for
-each point, into the same result as ours. QuACK is timed where it is installed.
+each point, into the same result as ours. QuACK is timed where it is installed, or where FLYDSL_BENCH_QUACK names the
+folder of `cuda_quack_ahead.py`.
 """
 
 from __future__ import annotations

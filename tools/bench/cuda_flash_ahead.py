@@ -89,7 +89,7 @@ def pack(folder: Path) -> int:
                 if len(made) != 1:
                     raise RuntimeError(f"FlashAttention-4 made {len(made)} objects for {target.name}, not 1")
                 known |= made
-                _link(made.pop(), target, Path(cache))
+                link(made.pop(), target, Path(cache))
     (folder / _VERSION).write_text(f"{importlib.metadata.version(_PACKAGE)}, compiled ahead")
     return 0
 
@@ -111,7 +111,7 @@ def _compile(head_dim: int, causal: bool) -> None:
         _flash_attn_fwd(q, k, v, causal=causal, return_lse=True, out=out, lse=lse)
 
 
-def _link(made: Path, target: Path, room: Path) -> None:
+def link(made: Path, target: Path, room: Path) -> None:
     """Make a library of an object, with the part of CuTe DSL's that it calls; CUDA's runtime is the one of torch."""
     import nvidia_cutlass_dsl
     import tvm_ffi

@@ -128,6 +128,62 @@ def test_flash_attention_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pyte
         monkeypatch.delitem(sys.modules, name)
 
 
+def test_quack_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row kernels get what they are compiled for; of its product's configurations the fastest stays."""
+    called: list[Any] = []
+
+    def load_module(path: str) -> Any:
+        if not Path(path).exists():
+            raise OSError(path)
+        return {"func": lambda *given: called.append((Path(path).stem, *given))}
+
+    # The time of an event is how many products of 128 columns a tile had been called before it.
+    def event(enable_timing: bool) -> Any:
+        one = SimpleNamespace()
+        one.record = lambda: setattr(one, "at", sum("x128" in name for name, *_ in called))
+        one.elapsed_time = lambda end: end.at - one.at
+        return one
+
+    torch = SimpleNamespace(cuda=SimpleNamespace(Event=event, synchronize=lambda: None))
+    for name, module in (("tvm_ffi", SimpleNamespace(load_module=load_module)), ("torch", torch)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(sys, "path", [str(BENCH), *sys.path])
+    ours = ("cuda_peers", "cuda_flash_ahead", "cuda_quack_ahead")
+    for name in ours:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setenv("FLYDSL_BENCH_QUACK", str(tmp_path))
+    peers = importlib.import_module("cuda_peers")
+    monkeypatch.setitem(peers.MODULES, "FlashAttention-4", "no_such_module_of_attention")
+    assert peers.found()["QuACK"].startswith("absent: FileNotFoundError")
+    peers.found.cache_clear()
+    for name, text in (("version.txt", "0.6, compiled ahead"), ("dsl.txt", "4.8")):
+        (tmp_path / name).write_text(text)
+    assert (peers.found()["QuACK"], peers.found()["CuTe DSL"]) == ("0.6, compiled ahead", "4.8")
+
+    for operation, kind in (("softmax", "bf16"), ("rmsnorm", "f16"), ("layernorm", "bf16")):
+        (tmp_path / f"quack-{operation}-{kind}-1024.so").write_text("")
+        x = SimpleNamespace(shape=(3, 1024), dtype={"bf16": "torch.bfloat16", "f16": "torch.float16"}[kind])
+        peers.rows(operation, x, "w", "b", "y", 1e-5)()
+        expected = (x, "y") if operation == "softmax" else (x, "w", None, None, "y", None, None, None, 1e-5)
+        expected = (x, "w", "b", *expected[3:]) if operation == "layernorm" else expected
+        assert called.pop() == (f"quack-{operation}-{kind}-1024", *expected)
+    with pytest.raises(OSError, match=r"quack-softmax-bf16-7\.so"):
+        peers.rows("softmax", SimpleNamespace(shape=(3, 7), dtype="torch.bfloat16"), None, None, None, 1e-5)
+
+    given = SimpleNamespace(a=SimpleNamespace(shape=(256, 64)), b="b", c=SimpleNamespace(shape=(256, 512)))
+    with pytest.raises(FileNotFoundError, match="has no product"):
+        peers.product(given)
+    for tile in ("128x128", "128x256"):
+        (tmp_path / f"quack-gemm-{tile}-2x1-cooperative.so").write_text("")
+    for _ in range(2):
+        peers.product(given)
+    name, *arguments = called[-1]
+    assert [one[0] for one in called[-2:]] == [name] * 2 == ["quack-gemm-128x256-2x1-cooperative"] * 2
+    assert arguments == [given.a, "b", given.c, None, (None,) * 12, (66, None, 8, None, None, None), None, None, None]
+    for name in ours:
+        monkeypatch.delitem(sys.modules, name)
+
+
 def test_the_order_of_turns_is_drawn_and_each_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     timing = load("cuda_timing", monkeypatch)
     event = SimpleNamespace(record=lambda: None, elapsed_time=lambda end: 2.0)

@@ -32,7 +32,7 @@ Above 1 ours is faster. Geometric means over operations, types and columns, and 
 |---|---|{dashes}---|---|"""
 
 _QUACK = """\
-QuACK is {version} with CuTe DSL {dsl}, as it configures its kernels itself; its layernorm takes weights of f32.
+QuACK is {version} with CuTe DSL {dsl}, as it configures its kernels itself.
 """
 
 _POINTS = """
