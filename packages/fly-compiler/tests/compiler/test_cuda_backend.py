@@ -284,6 +284,23 @@ def test_loads_by_a_policy_of_the_cache():
     assert ptx.count("ld.global.L2::cache_hint.v4.b32") == 1
 
 
+def test_loads_that_the_l1_keeps():
+    def body(x):
+        at = fx.thread_idx.x * 4
+        last = fx.nvgpu.load_by_policy(fx.get_iter(x) + at, l1="evict_last")
+        past = fx.nvgpu.load_by_policy(fx.get_iter(x) + at, fx.nvgpu.l2_policy("evict_first"), l1="no_allocate")
+        x[at] = last[0] + past[3]
+
+    _, ptx = compiled(of(body), X)
+    assert ptx.count("ld.global.L1::evict_last.v4.b32") == 1
+    assert ptx.count("ld.global.L1::no_allocate.L2::cache_hint.v4.b32") == 1
+
+
+def test_a_priority_of_the_l1_that_there_is_not():
+    with pytest.raises(ValueError, match="takes l1=evict_first, evict_last, no_allocate, not 'evict_normal'"):
+        of(lambda x: fx.nvgpu.load_by_policy(fx.get_iter(x), l1="evict_normal"))(X)
+
+
 def test_a_policy_that_there_is_not():
     with pytest.raises(ValueError, match="takes evict_first, evict_last, evict_normal, not 'evict'"):
         of(lambda x: fx.nvgpu.l2_policy("evict"))(X)

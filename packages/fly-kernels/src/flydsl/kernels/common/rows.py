@@ -253,7 +253,7 @@ class RowView:
     def load(self, step: Step, fill: float | int | None = 0) -> fx.Vector:
         """A vector of the element type; `fill` where the thread has nothing to move (None: anything)."""
         if self._policy is not None and step.groups is None and step.vector * self.element.width == 8 * VECTOR_BYTES:
-            return self._load_by_policy(step)
+            return _joined(self.load_passes(step))
         mine = self._at.slice(step, self.element)
         source = mine.partition_S(self._tile(step))
         fragment = fx.make_fragment_like(source)
@@ -262,10 +262,23 @@ class RowView:
         fx.copy(mine.tiled_copy, source, fragment, pred=self._predicate(step))
         return fragment.load().reshape(step.elements)
 
-    def _load_by_policy(self, step: Step) -> fx.Vector:
-        columns = self._at.columns(step)[:: step.vector]
-        parts = [fx.nvgpu.load_by_policy(self._start + one, self._policy) for one in columns]
-        return fx.Vector.from_elements([part[index] for part in parts for index in range(step.vector)])
+    def load_passes(
+        self, step: Step, *, l1: str | None = None, first: int = 0, end: int | None = None
+    ) -> list[fx.Vector]:
+        """The vectors, of 16 bytes, of the passes `first` to `end` of a tile of which each thread has whole ones.
+
+        On NVIDIA's GPUs only; `l1`: what the L1 does with the lines, of `fx.nvgpu.load_by_policy`.
+        """
+        columns = self._at.columns(step)[:: step.vector][first:end]
+        return [fx.nvgpu.load_by_policy(self._start + one, self._policy, l1=l1) for one in columns]
+
+    def store_pass(self, step: Step, index: int, values: fx.Vector) -> None:
+        """Convert what `load_passes` would load of one pass to the element type (to nearest even), and store it."""
+        start = self._start + self._at.columns(step)[index * step.vector]
+        fragment = fx.make_rmem_tensor(step.vector, self.element)
+        fragment.store(values if values.dtype is self.element else round_to(values, self.element))
+        atom = fx.make_copy_atom(fx.UniversalCopy(step.vector * self.element.width), self.element)
+        fx.copy(atom, fragment, fx.make_view(start, fx.make_layout(step.vector, 1)))
 
     def load_f32(self, step: Step, fill: float = 0.0) -> fx.Vector:
         """The same, converted to Float32."""
@@ -291,6 +304,11 @@ class RowView:
     def _predicate(self, step: Step) -> Any:
         """Of one pass: only the last tiles of a row stick out of it."""
         return None if step.groups is None else predicate(self._at.has(step), (1, 1))
+
+
+def _joined(vectors: list[fx.Vector]) -> fx.Vector:
+    """Vectors one after the other as one."""
+    return fx.Vector.from_elements([one[index] for one in vectors for index in range(one.numel)])
 
 
 def stream(plan: RowPlan, state: list[Any], body: Callable[[list[Any], Step], list[Any]]) -> list[Any]:

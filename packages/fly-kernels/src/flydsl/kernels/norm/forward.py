@@ -13,14 +13,14 @@ squares (as Chan, Golub and LeVeque merge them, 1983).
 Data movement: a row is read once and written once. A workgroup handles rows one after the other as far as there are
 more rows than the device has room for, and keeps gamma and beta in registers meanwhile, if they fit beside the row. On
 sm_90a most have one row each (`RowConfig.resident`): rows that are worked on then lie together in memory, which is
-faster by up to a twentieth from 256 MiB on. A row longer than 32,768 elements is read once for each pass: statistics,
-[maximum,] output.
+faster by up to a twentieth from 256 MiB on; and some hold it in its own type (`compact.py`). A row longer than 32,768
+elements is read once for each pass: statistics, [maximum,] output.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -33,6 +33,7 @@ from ..common.language import flyc, fx
 from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, stream
 from ..common.views import load_arguments
+from .compact import compact_of
 
 EPS = 1e-5
 INT8_MAX = 127.0
@@ -114,7 +115,12 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth
     held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
-    keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values
+    compact = None
+    if weight is element and not norm.quantised:
+        compact = compact_of(
+            plan, element.width, centred=norm.centred, residual=norm.residual, bfloat=element is fx.BFloat16
+        )
+    keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values and compact is None
     # Kept weights of 16 bits stay 16 bits. Converted once, ahead of all rows, they would be waited for before the first
     # row is asked for, and take twice the registers.
     narrow = keep_weights and weight.width == 16
@@ -159,6 +165,21 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
                 self.residual_out.store(step, one)
             return values
 
+        def load_passes(self, step: Step) -> list[Any]:
+            """h in the type of the rows, a vector for each pass; with a residual, h is stored."""
+            inputs = self.input.load_passes(step)
+            if not norm.residual:
+                return inputs
+            residuals = self.residual_in.load_passes(step)
+            with fx.fastmath(None):  # as in `load`
+                sums = [
+                    round_to(one.to(fx.Float32) + other.to(fx.Float32), element)
+                    for one, other in zip(inputs, residuals, strict=True)
+                ]
+            for index, one in enumerate(sums):
+                self.residual_out.store_pass(step, index, one)
+            return sums
+
         def reload(self, step: Step) -> Any:
             """h in f32 again; with a residual, what this thread stored."""
             return (self.residual_out if norm.residual else self.input).load_f32(step)
@@ -186,6 +207,15 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         def load(self, step: Step) -> tuple[Any, Any, Any]:
             beta, smooth = (None if one is None else one.load(step, None) for one in (self.beta, self.smooth))
             return self.gamma.load(step, None), beta, smooth
+
+        def load_passes(self, step: Step, first: int, end: int) -> list[tuple[Any, Any, Any]]:
+            """Those of the passes `first` to `end`, a vector each; the L1 is to keep them for the rows that come."""
+            gamma, beta = (
+                None if one is None else one.load_passes(step, l1="evict_last", first=first, end=end)
+                for one in (self.gamma, self.beta)
+            )
+            assert gamma is not None
+            return [(one, beta[index] if beta else None, None) for index, one in enumerate(gamma)]
 
     def output_of(values: Any, mean: Any, rstd: Any, weights: tuple[Any, Any, Any]) -> Any:
         if fx.const_expr(narrow):
@@ -216,6 +246,28 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             ys = [y * inverse for y in ys]
         for step, y in zip(steps, ys, strict=True):
             this.output.store(step, y)
+
+    def compact_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights) -> None:
+        """A row that is in registers in its own type, and is converted for each pass over it."""
+        assert compact is not None
+        (step,) = plan.tiles
+        this = Row(tensors, at, row)
+        held = this.load_passes(step)
+        asked = weights.load_passes(step, 0, compact.ahead)
+
+        def values() -> Iterator[Any]:
+            return (black_box_vector(one).to(fx.Float32) for one in held)
+
+        mean: Any = None
+        centred = values()
+        if norm.centred:
+            mean = at.sum(centred) * (1.0 / columns)
+            centred = (minus(one, mean) for one in values())
+        rstd = inverse_sqrt(at.sum(one * one for one in centred) * (1.0 / columns) + norm.eps)
+        this.keep_stats(mean, rstd)
+        for index, one in enumerate(values()):
+            asked += weights.load_passes(step, len(asked), index + compact.depth)
+            this.output.store_pass(step, index, output_of(one, mean, rstd, asked[index]))
 
     def streamed_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights) -> None:
         """A row that is read again for every pass."""
@@ -285,7 +337,9 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             if fx.const_expr(takes_turns):
                 rows_in_turn(tensors, at, m_in, weights, kept)
             elif at.first < m_in:
-                if fx.const_expr(plan.in_registers):
+                if fx.const_expr(compact is not None):
+                    compact_row(tensors, at, at.first, weights)
+                elif fx.const_expr(plan.in_registers):
                     held_row(tensors, at, at.first, weights, kept)
                 else:
                     streamed_row(tensors, at, at.first, weights)
@@ -315,6 +369,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
         grid = even_grid(wanted, programs(plan)) if takes_turns else wanted
-        norm_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+        attributes = None if compact is None else {"nvvm.minctasm": compact.together}
+        norm_kernel(tensors, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch
