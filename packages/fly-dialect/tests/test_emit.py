@@ -29,6 +29,17 @@ KERNEL = """
     }
   }
 """
+MATRIX = KERNEL.replace(
+    "llvm.return",
+    """%z = llvm.mlir.constant(0 : i32) : i32
+       %x = llvm.mlir.undef : vector<8xf16>
+       %c = llvm.mlir.undef : vector<4xf32>
+       %m = rocdl.mfma.f32.16x16x32.f16 %x, %x, %c, %z, %z, %z
+         : (vector<8xf16>, vector<8xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
+       llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
+       llvm.return""",
+)
+"""With an instruction that gfx950 has and gfx942 has not."""
 HOST = """
   llvm.func @run(%a: !llvm.ptr<1>, %s: f32, %n: i32, %stream: !llvm.ptr) {
     %one = llvm.mlir.constant(1 : i64) : i64
@@ -153,19 +164,9 @@ def test_unknown_functions_of_the_host_are_named(context, tmp_path):
 
 
 def test_a_missing_matrix_instruction_is_an_exception(context):
-    text = KERNEL.replace(
-        "llvm.return",
-        """%z = llvm.mlir.constant(0 : i32) : i32
-           %x = llvm.mlir.undef : vector<8xf16>
-           %c = llvm.mlir.undef : vector<4xf32>
-           %m = rocdl.mfma.f32.16x16x32.f16 %x, %x, %c, %z, %z, %z
-             : (vector<8xf16>, vector<8xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
-           llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
-           llvm.return""",
-    )
     with pytest.raises(_fly_emit.EmitError, match=r"gfx942 has no .*16x16x32\.f16; it has mfma\.f32\.16x16x16f16"):
-        _fly_emit.emit_code_object(module(text).operation, chip="gfx942")
-    assert _fly_emit.emit_code_object(module(text).operation, chip="gfx950").data  # which has it
+        _fly_emit.emit_code_object(module(MATRIX).operation, chip="gfx942")
+    assert _fly_emit.emit_code_object(module(MATRIX).operation, chip="gfx950").data  # which has it
 
 
 def test_an_unselectable_instruction_is_an_exception(context):
@@ -223,18 +224,8 @@ def test_passes_run_without_the_lock_of_python(context):
 
 
 def test_what_passes_report_comes_with_its_place(context):
-    text = KERNEL.replace(
-        "llvm.return",
-        """%z = llvm.mlir.constant(0 : i32) : i32
-           %x = llvm.mlir.undef : vector<8xf16>
-           %c = llvm.mlir.undef : vector<4xf32>
-           %m = rocdl.mfma.f32.16x16x32.f16 %x, %x, %c, %z, %z, %z
-             : (vector<8xf16>, vector<8xf16>, vector<4xf32>, i32, i32, i32) -> vector<4xf32>
-           llvm.store %m, %p : vector<4xf32>, !llvm.ptr<1>
-           llvm.return""",
-    )
     manager = PassManager.parse("builtin.module(gpu-module-to-binary{format=fatbin})")
-    done = _fly_emit.run_passes([manager, manager], module(text).operation)
+    done = _fly_emit.run_passes([manager, manager], module(MATRIX).operation)
     assert len(done.times) == 1
     assert "gfx942 has no" in done.findings[0].message
     assert str(done.findings[0].location) == 'loc("-":2:3)'  # of the gpu.module
