@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import flydsl.compiler as flyc
 import flydsl.kernels as fk
 from flydsl.kernels.quant.per_block2d_quant_kernel import build_per_block2d_quant_module
 from flydsl.kernels.quant.per_block_quant_kernel import build_per_block_quant_module
@@ -117,6 +118,20 @@ def test_blocks_of_128_rows_and_columns(run, code, shape, dtype):
     padded[: shape[0], : shape[1]] = x.float().numpy()
     codes, scales = code.reference(padded.reshape(down, 128, across, 128), (1, 3))
     same(q, scale, (codes.reshape(padded.shape)[: shape[0], : shape[1]], scales), code)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("dtype", "vectors", "stored"), [("bf16", 8, "v2.b32"), ("f32", 16, "b32")])
+def test_blocks_of_128_rows_and_columns_on_hopper(dtype, vectors, stored, monkeypatch):
+    """Whole vectors where there are some, by predicates: there are no bounds of buffers."""
+    for name in ("ARCH", "FLYDSL_GPU_ARCH"):
+        monkeypatch.setenv(name, "sm_90a")
+    x = torch.empty(130, 264, dtype={"bf16": torch.bfloat16, "f32": torch.float32}[dtype])
+    codes, scale = torch.empty(130, 264, dtype=torch.int8), torch.empty(2, 3)
+    compiled = flyc.compile.only(build_per_block2d_quant_module(264, dtype, "int8"), x, codes, scale, 130, None)
+    ptx = compiled.ir("isa")
+    assert ptx.count("ld.global.v4.b32") == vectors
+    assert ptx.count(f"st.global.{stored}") >= vectors
 
 
 @pytest.mark.parametrize(("shape", "dtype"), [((5, 520), "bf16"), ((1100, 3), "f32"), ((2, 70001), "f16")])

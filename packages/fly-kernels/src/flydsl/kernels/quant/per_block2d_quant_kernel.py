@@ -8,7 +8,7 @@ scale[i, j] = max |x| over rows 128 i ... and columns 128 j ..., over the larges
 A workgroup has a block: a thread holds a vector of 16 bytes of every 16th (of 16-bit types) or 8th row, the maximum
 goes through LDS once. x is read once and q written once.
 
-Limits: N a multiple of 16 bytes' elements, up to 2^20, any M; gfx942, gfx950 and gfx1201 (gfx1100: int8 only).
+Limits: N a multiple of 16 bytes' elements, up to 2^20, any M; gfx942, gfx950, gfx1201 and sm_90a (gfx1100: int8 only).
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..common.arch import architecture
 from ..common.checks import positive_integer
 from ..common.convert import Divisor
 from ..common.dtypes import float_type, rows_builder
 from ..common.language import flyc, fx
 from ..common.reduce import block_reduce
 from ..common.row_arguments import expect_count, expect_rows
-from ..common.rows import highest
+from ..common.rows import highest, row_start
 from ..common.utils import cdiv
-from ..common.views import store_number
+from ..common.views import predicate, store_number
 from ..gemm.arguments import row_strides, tile_tensor
 from .codes import code
 
@@ -56,6 +57,7 @@ def build_per_block2d_quant_module(
     lanes = BLOCK // vector
     down = _THREADS // lanes
     across = cdiv(N, BLOCK)
+    nvidia = architecture().nvidia
 
     @flyc.kernel(name=f"per_block2d_{target.name}_{dtype_str}_{N}", known_block_size=(_THREADS, 1, 1))
     def per_block2d_quant_kernel(Input: Any, Output: Any, Scale: Any, m_in: fx.Int32) -> None:
@@ -66,19 +68,38 @@ def build_per_block2d_quant_module(
         past = (lane * vector < columns).select(0, 1)
 
         def mine(tensor: Any, kind: Any) -> Any:
-            """(elements of a vector, rows) of this thread; what does not exist is past the end of the resource."""
+            """(elements of a vector, rows) of this thread; what does not exist is past the end of the resource.
+
+            NVIDIA's GPUs have no resources, but predicates: there it is what `move` leaves out.
+            """
             width, stride = kind.width // 8, fx.Int32(N)
             if isinstance(tensor, fx.Tensor) and fx.rank(tensor) == 2:
                 stride = fx.Int32(tensor.stride[0].unpack())
+            if fx.const_expr(nvidia):
+                start = row_start(tensor, first_row, N) + first_column
+                layout = fx.make_layout((vector, lanes, down, BLOCK // down), (1, vector, stride, stride * down))
+                return fx.make_view(start, layout)[None, lane, row, None]
             size = ((rows - 1) * stride + columns) * width
             shape = vector, lanes, down, BLOCK // down, 2
             layout = fx.make_layout(shape, (1, vector, stride, stride * down, _PAST // width))
             tile = tile_tensor(tensor, kind, first_row, stride * width, size, first_column * width, layout)
             return tile[None, lane, row, None, past]
 
+        def move(kind: Any, source: Any, target: Any) -> None:
+            """Copy the vectors of this thread that exist."""
+            if fx.const_expr(not nvidia):
+                fx.copy(fx.make_copy_atom(fx.rocdl.BufferCopy(kind.width * vector), kind), source, target)
+                return
+            atom = fx.make_copy_atom(fx.UniversalCopy(kind.width * vector), kind)
+            for one in fx.range_constexpr(BLOCK // down):
+                there = (lane * vector < columns) & (row + one * down < rows)
+                fx.copy(atom, source[None, one], target[None, one], pred=predicate(there))
+
         source = mine(Input, element)
         held = fx.make_fragment_like(source)
-        fx.copy(fx.make_copy_atom(fx.rocdl.BufferCopy128b(), element), source, held)
+        if fx.const_expr(nvidia):
+            held.fill(0)  # which a buffer reads past its end
+        move(element, source, held)
         values = [held[None, one].load().to(fx.Float32) for one in range(BLOCK // down)]
         slots = fx.SharedAllocator().allocate(fx.Array[fx.Float32, _THREADS // fx.num_warp_threads(), 16]).peek()
         largest = block_reduce(highest(fx.absf(one) for one in values), "max", slots, thread, _THREADS)
@@ -88,8 +109,7 @@ def build_per_block2d_quant_module(
         codes = fx.make_fragment_like(output)
         for one in fx.range_constexpr(BLOCK // down):
             codes[None, one].store(target.quantise(values[one], divisor, Output.element_type))
-        atom = fx.make_copy_atom(fx.rocdl.BufferCopy(8 * vector), Output.element_type)
-        fx.copy(atom, codes, output)
+        move(Output.element_type, codes, output)
         store_number(Scale, fx.block_idx.y * across + fx.block_idx.x, scale, thread == 0)
 
     @flyc.jit
