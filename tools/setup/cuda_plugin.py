@@ -12,8 +12,10 @@ the tests of what only AMD's GPUs have.
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,8 +50,13 @@ NOT_HERE = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make tensors on the GPU from here on."""
+    """Make tensors on the GPU from here on, and keep launches where that is asked."""
     move_to(DEVICE)
+    folder = config.getoption("--record-launches")
+    if folder is not None:
+        recorder = importlib.import_module("bench.cuda_launches").Recorder(Path(folder))
+        recorder.install()
+        recorder.install_sources()
 
 
 def move_to(device: str) -> None:
@@ -101,8 +108,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How many tests have to pass, so that refusals do not take the place of results."""
+    """How many tests have to pass, so that refusals do not take the place of results; whether launches are kept."""
     parser.addoption("--least-passed", type=int, default=0, metavar="N", help="fail where fewer tests pass")
+    parser.addoption(
+        "--record-launches", metavar="FOLDER", help="keep a launch of each kernel there (cuda_launches.py)"
+    )
 
 
 @pytest.hookimpl(trylast=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # On a machine with a Hopper GPU: the tests of the runtime, of the language and of the kernels with tensors on the GPU,
-# CUDA's sanitizers on a part of them, the benchmarks. `bash run [FOLDER [STEP ...]]` leaves logs and figures there and
+# CUDA's sanitizers on every kernel, the benchmarks. `bash run [FOLDER [STEP ...]]` leaves logs and figures there and
 # runs all steps, or those named: runtime language kernels sanitizers rows products attention
 # (tools/setup/cuda_tests.py says what lies beside).
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,6 +29,13 @@ suite() {
     --tb=short --least-passed "$3" -n "${FLYDSL_TEST_PROCESSES:-12}" --junitxml "$out/$1.xml" "${@:4}"
 }
 sanitized() { timeout 150 compute-sanitizer --tool "$1" --error-exitcode 9 --target-processes all python3 "${@:2}"; }
+# The suites of the kernels. What they launch the sanitizers look at, so that every builder and operator has to be here.
+kernels=(
+  fly-kernels/tests/{norm,quant,elementwise,operators} fly-kernels/tests/test_awkward_shapes.py
+  fly-kernels/tests/attention/test_{sliding_window,fused_rope_cache_kernel}.py
+)
+# These launch what others launch, in graphs and in what torch's compiler makes, which takes minutes.
+again="inductor or graph or compile or opcheck"
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
 step doctor python3 -m flydsl.runtime doctor
@@ -38,8 +45,10 @@ if asked runtime; then
     fly-runtime/tests/test_cuda_hardware.py
 fi
 if asked kernels; then
-  suite kernels 240 900 fly-kernels/tests/{norm,quant,elementwise,operators} \
-    fly-kernels/tests/attention/test_{sliding_window,fused_rope_cache_kernel}.py
+  suite kernels 240 900 "${kernels[@]}"
+fi
+if asked sanitizers; then
+  suite launches 200 900 --record-launches "$work/launches" -k "not ($again)" "${kernels[@]}"
 fi
 if asked language; then
   suite language 150 600 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
@@ -52,33 +61,26 @@ for one in products:gemm attention:attention; do
     step "${one%:*}, compiled here" python3 "cuda_${one#*:}.py" pack "${one%:*}"
   fi
 done
-if asked sanitizers || asked rows; then
+if asked rows; then
   step "row kernels, compiled here" python3 cuda.py pack pack
   step "kernels against float64" timeout 120 python3 cuda.py check pack
 fi
-# What one sanitizer says of the runtime and of some kernels.
-sanitize() {
-  local tool=$1
-  step "$tool: runtime" sanitized "$tool" -m pytest -q -p no:cacheprovider \
-    ../packages/fly-runtime/tests/test_cuda_hardware.py -k "sum or shared or clusters or map or print"
-  step "$tool: kernels" sanitized "$tool" cuda.py check pack --only=-1000 --most-rows 5
-  for one in gemm-bf16-256x3s gemm-bf16-112x9r16 gemm-bf16-64x12r16k4 gemm-fp8-bf16-scaled; do
-    step "$tool: $one" sanitized "$tool" cuda_gemm.py check products --most 5 --only $one
-  done
-  for one in attention-bf16-128-full-1-default attention-bf16-64-causal-1-few; do
-    step "$tool: $one" sanitized "$tool" cuda_attention.py check attention --most 5 --only $one
-  done
-  step "$tool: sequences of several lengths" sanitized "$tool" -m pytest -q -p no:cacheprovider -p cuda_plugin \
-    ../packages/fly-kernels/tests/operators/test_on_a_gpu.py -k "several_lengths and 64-True"
-  exit $status
-}
 if asked sanitizers; then
+  step "products and attention against float64, few" timeout 120 \
+    python3 cuda_sanitize.py record "$work/launches" products attention
   if command -v compute-sanitizer > /dev/null; then
     tools=(memcheck racecheck synccheck initcheck) running=()
     for tool in "${tools[@]}"; do
-      (status=0; sanitize "$tool") > "$work/$tool.log" 2>&1 &
+      (
+        status=0
+        step "$tool: runtime" sanitized "$tool" -m pytest -q -p no:cacheprovider \
+          ../packages/fly-runtime/tests/test_cuda_hardware.py -k "sum or shared or clusters or map or print"
+        exit $status
+      ) > "$work/$tool.log" 2>&1 &
       running+=($!)
     done
+    step "sanitizers: every kernel" python3 cuda_sanitize.py run "$work/launches" --out "$out/sanitizers" \
+      --seconds "${FLYDSL_SANITIZER_SECONDS:-240}"
     for number in "${!tools[@]}"; do
       wait "${running[$number]}" || status=1
       cat "$work/${tools[$number]}.log"

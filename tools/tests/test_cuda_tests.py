@@ -65,8 +65,14 @@ def test_the_script_goes_through_all_steps(made: Path, tmp_path: Path) -> None:
     assert status == 1
     assert log.count("FAILED") == 1
     assert log.index("== kernels against float64") < log.index("FAILED (1)") < log.index("== memcheck: runtime")
-    assert log.count("cuda.py check pack --only=-1000") == 4
+    kept = log.index("--record-launches")
+    assert (
+        kept < log.index("cuda_sanitize.py record") < log.index("cuda_sanitize.py run") < log.index("== times of rows")
+    )
     for said in (
+        "-k not (inductor or graph or compile or opcheck) fly-kernels/tests/norm",
+        "fly-kernels/tests/test_awkward_shapes.py fly-kernels/tests/attention/test_sliding_window.py",
+        f"--out {tmp_path / 'out' / 'sanitizers'} --seconds 240",
         f"-n 12 --junitxml {tmp_path / 'out' / 'kernels.xml'} fly-kernels/tests/norm",
         "fly-compiler/tests/expr/run",
         f"cuda.py run pack {tmp_path / 'out' / 'results.json'}",
@@ -90,6 +96,7 @@ def test_what_travels(made: Path) -> None:
     named = {
         "packages/fly-runtime/tests/test_cuda_hardware.py", "packages/fly-kernels/tests/conftest.py",
         "packages/fly-compiler/pyproject.toml", "bench/cuda_timing.py", "cuda_plugin.py", "wheels/fly-kernels.whl",
+        "bench/cuda_sanitize.py", "bench/cuda_launches.py", "bench/cuda_planted.py",
     }  # fmt: skip
     assert all((made / name).exists() for name in named)
     assert not (made / "wheels" / "fly-emulator.whl").exists()
