@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ahead.h"
 
+#include "architecture.h"
 #include "artifact_state.h"
 #include "device.h"
+#include "early_modules.h"
 #include "error.h"
 
 #include <atomic>
@@ -40,7 +42,7 @@ const bool watching = [] {
 template <typename Body> void in_a_thread(const Devices &all, int device, Body body) {
   ++going;
   try {
-    std::thread([&all, device, body = std::move(body)] {
+    std::thread([&all, device, body = std::move(body)]() mutable {
       (void)guarded([&] {
         const CurrentDevice scope(all, device);
         body(all, all.all[static_cast<size_t>(device)]);
@@ -62,6 +64,13 @@ int device_in_use(const Devices &all) {
   return context == nullptr ? -1 : all.current().index;
 }
 
+// The device library when the calling thread has a CUDA context there, else null.
+struct InUse {
+  const Devices *all = chosen_devices();
+  int device = all == nullptr ? -1 : device_in_use(*all);
+  explicit operator bool() const { return device >= 0; }
+};
+
 void load_compiler(const Devices &all, int device) {
   static std::atomic<bool> begun{false};
   if (begun.exchange(true))
@@ -79,18 +88,35 @@ void load_compiler(const Devices &all, int device) {
 } // namespace
 
 void load_ahead(const FlyArtifact *artifact) {
-  const Devices *all = chosen_devices();
-  const int device = all == nullptr ? -1 : device_in_use(*all);
-  if (device < 0)
+  const InUse used;
+  if (!used)
     return;
   if (artifact == nullptr)
-    return load_compiler(*all, device);
+    return load_compiler(*used.all, used.device);
   ArtifactState &state = ArtifactState::of(artifact);
-  if (state.loaded_on(device) != nullptr)
+  if (state.loaded_on(used.device) != nullptr)
     return;
-  in_a_thread(*all, device, [&state](const Devices &devices, const Device &where) {
+  in_a_thread(*used.all, used.device, [&state](const Devices &devices, const Device &where) {
     (void)state.module_on(devices, where);
   });
+}
+
+void load_ptx_ahead(std::string_view architecture, std::string_view ptx) {
+  const InUse used;
+  if (!used)
+    return;
+  const Device &device = used.all->all[static_cast<size_t>(used.device)];
+  if (!runs_on(architecture, device.architecture, /*portable=*/true))
+    return;
+  std::string text(ptx);
+  auto promise = announce_module(used.device, text);
+  in_a_thread(*used.all, used.device,
+              [text = std::move(text), promise = std::move(promise)](const Devices &devices,
+                                                                     const Device &) mutable {
+                const DeviceApi &api = *devices.api;
+                const RelaxedCapture capture(api);
+                promise.set_value(api.load_module(text.data(), text.size()));
+              });
 }
 
 void finish_loading() {

@@ -2,6 +2,7 @@
 #include "artifact_state.h"
 
 #include "architecture.h"
+#include "early_modules.h"
 #include "error.h"
 
 #include <algorithm>
@@ -122,7 +123,9 @@ std::unique_ptr<LoadedModule> ArtifactState::load(const Devices &devices,
                             device.describe(devices.emulated()) + ": ";
   const RelaxedCapture capture(api);
   try {
-    loaded->module = api.load_module(object.data, object.size);
+    loaded->module = take_early_module(device.index, object.data, object.size);
+    if (loaded->module == nullptr)
+      loaded->module = api.load_module(object.data, object.size);
     for (const Kernel &kernel : noteRead.kernels) {
       FunctionHandle function = nullptr;
       api.call(api.moduleGetFunction, &function, loaded->module, kernel.name.c_str());

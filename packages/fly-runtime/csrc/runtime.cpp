@@ -128,6 +128,14 @@ int32_t flydsl_load_ahead(const FlyArtifact *artifact) {
   return guarded([&] { load_ahead(artifact); });
 }
 
+int32_t flydsl_load_ptx_ahead(const char *architecture, const char *ptx, uint64_t size) {
+  return guarded([&] {
+    require(architecture, "architecture");
+    require(ptx, "ptx");
+    load_ptx_ahead(architecture, std::string_view(ptx, size));
+  });
+}
+
 void flydsl_finish_loading(void) { finish_loading(); }
 
 int32_t flydsl_max_active_blocks(const FlyArtifact *artifact, uint32_t kernel, int64_t threads,

@@ -327,6 +327,7 @@ runtime.set_current_device(0)
 library = _library.load()
 """
 NOTHING = "load on 0 in mode 2: .version 7.0"
+LOADED = "load on 0 in mode 2: object:sm_90a"
 
 
 def test_loading_ahead(run: Run) -> None:
@@ -338,9 +339,8 @@ print(time.monotonic() - started < 0.4, cuda.log())
 f(on(CUDA), on(CUDA), 1)
 print(time.monotonic() - started >= 0.5, *cuda.log(), sep="\\n")
 """
-    loaded = "load on 0 in mode 2: object:sm_90a"
     assert run(code, FAKE_LOAD_MILLISECONDS=500).splitlines() == [
-        "True ['retain 0']", "True", "retain 0", loaded, LAUNCH,
+        "True ['retain 0']", "True", "retain 0", LOADED, LAUNCH,
     ]  # fmt: skip
 
 
@@ -411,6 +411,114 @@ os.environ["FAKE_LOAD_MILLISECONDS"] = "300"
 runtime.load_driver_compiler()
 """
     assert run(code, FAKE_LOAD_MILLISECONDS=500).splitlines() == ["1", "2"]
+
+
+def test_ptx_is_loaded_before_its_artifact_is(run: Run) -> None:
+    """Python goes on meanwhile; the artifact takes the module, and another one with the same code loads its own."""
+    code = f"""{AHEAD}
+started = time.monotonic()
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
+print(time.monotonic() - started < 0.4)
+f(on(CUDA), on(CUDA), 1)
+print(time.monotonic() - started >= 0.5, *cuda.log(), sep="\\n")
+other = shutil.copy(os.environ["ARTIFACT"], os.environ["ARTIFACT"] + ".copy")
+runtime.load_artifact(other)(on(CUDA), on(CUDA), 1)
+print(*cuda.log()[3:], sep="\\n")
+"""
+    assert run(code, FAKE_LOAD_MILLISECONDS=500).splitlines() == [
+        "True", "True", "retain 0", LOADED, LAUNCH, LOADED, LAUNCH,
+    ]  # fmt: skip
+
+
+def test_ptx_ahead_is_for_its_device_and_its_code(run: Run) -> None:
+    """Code that differs at its end, or that was loaded on another device, is not taken for the artifact's."""
+    code = f"""{AHEAD}
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90a ")
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90")
+library.flydsl_finish_loading()
+f(on(CUDA), on(CUDA), 1)
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
+library.flydsl_finish_loading()
+f(on(CUDA, 1), on(CUDA, 1), 1)
+print(*[line for line in cuda.log() if line.startswith(("load", "launch"))][2:], sep="\\n")
+"""
+    lines = run(code, FAKE_CAPABILITIES="90,90").splitlines()
+    other = [line.replace("on 0", "on 1") for line in (LOADED, LAUNCH)]
+    assert lines == [LOADED, LAUNCH, LOADED, *other]
+
+
+def test_ptx_ahead_for_another_device_is_left_alone(run: Run) -> None:
+    """The driver would refuse it; the call says what there is code for."""
+    code = f"""{AHEAD}
+for arch in ("sm_100a", "gfx942", ""):
+    runtime.load_ptx_ahead(arch, b"object")
+library.flydsl_finish_loading()
+print(cuda.log())
+"""
+    assert run(code) == "['retain 0']\n"
+
+
+def test_what_fails_of_ptx_ahead_is_the_call_s(run: Run) -> None:
+    """As with artifacts: the call loads it again, and raises what the driver says then."""
+    code = f"""{AHEAD}
+def ahead():
+    cuda.fail_next("cuModuleLoadDataEx", 218)
+    runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
+    library.flydsl_finish_loading()
+ahead()
+cuda.fail_next("cuModuleLoadDataEx", 218)
+failing(f, on(CUDA), on(CUDA), 1)
+ahead()
+f(on(CUDA), on(CUDA), 1)
+print(len(launches()))
+"""
+    first, *_, last = run(code).splitlines()
+    assert first.startswith("DeviceError, False: f: loading the sm_90a code object on device 0 (sm_90a): ")
+    assert last == "1"
+
+
+def test_a_thread_that_cannot_begin_leaves_ptx_to_the_call(run: Run) -> None:
+    """Without memory for a thread's stack nothing is ahead, and nobody waits for it."""
+    code = f"""{AHEAD}
+import resource
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), resource.RLIM_INFINITY))
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(cuda.log())
+f(on(CUDA), on(CUDA), 1)
+print(*cuda.log(), sep="\\n")
+"""
+    assert run(code).splitlines() == ["['retain 0']", "retain 0", LOADED, LAUNCH]
+
+
+def test_a_fork_behind_ptx_ahead_waits_for_it_and_has_none(run: Run) -> None:
+    """A child has no thread that would load, and modules of its parent are not its own."""
+    code = f"""{AHEAD}
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
+time.sleep(0.1)
+child = os.fork()
+if child == 0:
+    f(on(CUDA), on(CUDA), 1)
+    os._exit(len([line for line in cuda.log() if line.startswith("load")]))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+f(on(CUDA), on(CUDA), 1)
+print(len([line for line in cuda.log() if line.startswith("load")]))
+"""
+    assert run(code, FAKE_LOAD_MILLISECONDS=500).splitlines() == ["2", "1"]
+
+
+def test_ptx_of_which_no_artifact_comes_is_forgotten(run: Run) -> None:
+    """Its text, when many have come behind it."""
+    code = f"""{AHEAD}
+runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
+for number in range(64):
+    runtime.load_ptx_ahead("sm_90a", b"%d" % number)
+library.flydsl_finish_loading()
+f(on(CUDA), on(CUDA), 1)
+print(sum(line == {LOADED!r} for line in cuda.log()))
+"""
+    assert run(code) == "2\n"
 
 
 def test_classes_of_failures(run: Run) -> None:

@@ -37,6 +37,31 @@ except runtime.DeviceError as error:
     assert "none of these places has a library with a device" in done.stdout
 
 
+def test_room_for_descriptors_is_made_ahead(
+    python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """The table of descriptors has then the size that it has when an artifact was opened; none of them stays open."""
+    path = build.artifact(tmp_path, build.note("add", [build.scalar("n")]))
+    code = f"""
+import os, re
+from flydsl import runtime
+
+def size():
+    with open("/proc/self/status") as file:
+        return int(re.search(r"FDSize:\\s*(\\d+)", file.read())[1])
+
+runtime.load_artifact  # which opens files of modules
+before, opened = size(), os.listdir("/proc/self/fd")
+runtime.prepare_loading()
+grown = size()
+assert os.listdir("/proc/self/fd") == opened
+runtime.load_artifact({str(path)!r})
+print(before < grown, grown == size())
+"""
+    done = python(code)
+    assert done.stdout == "True True\n", done.stderr
+
+
 def test_the_loaders_name_of_a_library_is_no_other_file_later(
     python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

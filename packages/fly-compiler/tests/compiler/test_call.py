@@ -12,6 +12,7 @@ import torch
 import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.call import jit_function
+from flydsl.compile import compilation
 from flydsl.runtime import Artifact, current_device
 
 BLOCK = 64
@@ -81,6 +82,32 @@ def test_who_calls_has_the_call_prepared_in_another_thread(monkeypatch):
     assert done.wait(60)
     assert len(threads) == 1  # not that of who compiles only; and nobody hears of an error
     assert threads[0] != threading.get_ident()
+
+
+def test_room_for_an_artifacts_descriptor_is_made_by_a_thread_once(monkeypatch):
+    """Not for who loads nothing."""
+    done, threads = threading.Event(), []
+    monkeypatch.setattr(
+        compilation, "prepare_loading", lambda: (threads.append(threading.get_ident()), done.set(), 1 / 0)
+    )
+    compilation._prepare_loading_once.cache_clear()
+    x, y = vectors(10)
+    with monkeypatch.context() as alone:
+        alone.setenv("COMPILE_ONLY", "1")
+        flyc.compile.only(scale, x, y, 10, 1.0, shift=26)
+    assert not threads
+    for shift in (27, 28):
+        scale(x, y, 10, 1.0, shift=shift)
+    assert done.wait(60)
+    assert len(threads) == 1
+    assert threads[0] != threading.get_ident()
+
+
+def test_code_that_no_driver_compiles_is_not_handed_to_one(monkeypatch):
+    monkeypatch.setattr(jit_function, "load_ptx_ahead", lambda arch, ptx: pytest.fail(f"{arch}: {ptx[:20]}"))
+    x, y = vectors(10)
+    scale(x, y, 10, 1.0, shift=25)
+    assert torch.equal(y, x + 25)
 
 
 def test_compile_time_arguments_specialise():

@@ -10,7 +10,8 @@ import pytest
 
 import flydsl.compiler as flyc
 import flydsl.expr as fx
-from flydsl.compile import backends
+from flydsl.call import jit_function
+from flydsl.compile import backends, pipeline
 from flydsl.runtime import read_note
 from flydsl.trace.diagnostics import DSLCompileError
 
@@ -55,6 +56,33 @@ def test_the_backend_follows_the_architecture():
     assert flyc.get_backend(arch="gfx942").target.backend == "rocm"
     with pytest.raises(ValueError, match="compiles for no target"):
         flyc.get_backend(arch="sm_80")
+
+
+def test_who_calls_has_the_driver_compile_before_the_artifact_is_written(monkeypatch):
+    """It gets the PTX that the artifact will hold. Who only compiles, or compiles again, runs nothing."""
+    monkeypatch.delenv("COMPILE_ONLY")
+    begun = []
+    sealed, seal = [], pipeline.seal_artifact
+    monkeypatch.setattr(jit_function, "load_ptx_ahead", lambda arch, ptx: begun.append((arch, ptx, len(sealed))))
+    monkeypatch.setattr(pipeline, "seal_artifact", lambda path: (sealed.append(path), seal(path)))
+
+    def body(x):
+        x[fx.thread_idx.x] = 5.0
+
+    launch = of(body)
+    flyc.compile.only(of(body, block=32), X)
+    assert not begun
+    launch.specialise((X,), runs=True)
+    ((arch, ptx, before),) = begun
+    assert (arch, before, len(sealed)) == ("sm_90a", 1, 2)
+    made = launch.compiled_for((X,))
+    assert b"\0" not in ptx
+    assert ptx + b"\0" in made.path.read_bytes()
+    made.path.unlink()
+    with made.private_copy() as copy:
+        assert ptx in copy.read_bytes()
+    assert len(sealed) == 3
+    assert len(begun) == 1
 
 
 def test_a_kernel_of_universal_copies():

@@ -147,6 +147,12 @@ FLYDSL_API int32_t flydsl_load_module(const FlyArtifact *artifact, int32_t devic
  * in the thread is not reported: the launch does it again, and is. */
 FLYDSL_API int32_t flydsl_load_ahead(const FlyArtifact *artifact);
 
+/* The same for PTX of which an artifact is yet to be made: the artifact that holds it, byte for
+ * byte, takes the module when it is loaded on that device. So the driver compiles while the
+ * artifact is written. Nothing happens either where the device cannot run code for `architecture`
+ * ("sm_90a"). size does not count a NUL at the end. */
+FLYDSL_API int32_t flydsl_load_ptx_ahead(const char *architecture, const char *ptx, uint64_t size);
+
 /* Waits for those threads. The process must not end while one of them is in the driver. */
 FLYDSL_API void flydsl_finish_loading(void);
 

@@ -16,8 +16,9 @@ from flydsl.compile.target import settings
 from flydsl.compile.tracing import Receiver, Static
 from flydsl.expr.values.typing import Stream
 from flydsl.frontend.rewrite import is_rewrite_of, rewrite_function
-from flydsl.runtime import load_driver_compiler, prepare_calls
+from flydsl.runtime import load_driver_compiler, load_ptx_ahead, prepare_calls
 from flydsl.runtime.forks import new_lock, undivided
+from flydsl.runtime.imports import without_collections
 from flydsl.trace.hints import effective_hints, has_ambient, hints_key, validated
 from flydsl.utils import env, log
 
@@ -25,7 +26,6 @@ from .arguments.classify import classify
 from .arguments.markers import is_compile_time, is_static_type
 from .arguments.passed import Passed, refuse_written
 from .arguments.registry import warn_foreign_annotations
-from .collector import without_collections
 from .dispatch import make_dispatch
 from .fast_call import make_fast_call
 from .signature import resolve_annotations, split_optional
@@ -320,11 +320,12 @@ class JitFunction(Typed[P, R]):
         )
         if runs and not request.settings.compile_only:
             load_driver_compiler()
-            request.meanwhile = prepare_calls
+            request.meanwhile, request.ahead = prepare_calls, load_ptx_ahead
         try:
             compiled = compile_request(request)
         finally:
             outside.forget()  # what keeps all alive that it found
+            request.meanwhile = request.ahead = None  # who compiles it again does not run it
         if runs and compiled.artifact is not None:
             compiled.artifact.load_ahead()
         for kernel in compiled.kernels:

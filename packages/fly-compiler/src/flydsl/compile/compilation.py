@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from flydsl.frontend.rewrite.kept import KeptRewrites
-from flydsl.runtime import Artifact, ArtifactError, current_device, load_artifact, read_note
+from flydsl.runtime import Artifact, ArtifactError, current_device, load_artifact, prepare_loading, read_note
 from flydsl.runtime.forks import new_lock, undivided
 from flydsl.trace.event_names import remember
 from flydsl.trace.event_settings import KtraceSettings, ktrace_settings
@@ -52,7 +52,7 @@ _SLOW_AFTER = 10.0
 HOST_OPT_LEVEL = 0
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Request:
     """What to compile.
 
@@ -66,6 +66,7 @@ class Request:
         is_from_outside: tells whether an object that the trace would change was there before it.
         meanwhile: what a thread of Python's begins to do when the program is lowered, which is without Python's lock;
             what it raises is not heard.
+        ahead: is given PTX that was made, with its architecture, before the artifact of it is written.
     """
 
     function: Callable[..., Any]
@@ -76,6 +77,7 @@ class Request:
     hints: dict[str, Any]
     is_from_outside: Callable[[object], bool] | None = None
     meanwhile: Callable[[], None] | None = None
+    ahead: Callable[[str, bytes], None] | None = None
 
     def run_time(self) -> list[tuple[str, ArgumentSpec]]:
         """Return the run-time arguments."""
@@ -149,7 +151,7 @@ class Request:
         return "sha256:" + digest_of(*parts, *compilation.quoted)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Compiled:
     """A specialisation that is ready.
 
@@ -293,6 +295,8 @@ def compile_request(request: Request) -> Compiled:
 def _compile_or_load(request: Request, dumping: bool, run_only: bool) -> Compiled:
     start = time.perf_counter()
     with _said_when_slow(request.name):
+        if not request.settings.compile_only:
+            _prepare_loading_once()
         times = StageTimes()
         times.timed("key", toolchain_hash)
         rewrites = None
@@ -387,6 +391,7 @@ def _build(request: Request, compilation: Compilation, key: str, path: Path, tim
             key=key,
             opt_level=HOST_OPT_LEVEL,
             times=times,
+            ahead=request.ahead,
         )
 
 
@@ -399,6 +404,11 @@ def _begin(work: Callable[[], None]) -> None:
 
     with suppress(RuntimeError, MemoryError):  # then it is done by whoever needs it
         _thread.start_new_thread(do, ())
+
+
+@functools.cache
+def _prepare_loading_once() -> None:
+    _begin(prepare_loading)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from .tracing import Compilation
 __all__ = ["StageTimes", "described", "emit", "lower"]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class StageTimes:
     """Seconds that each stage of one compilation took, by the clock and of processor time."""
 
@@ -194,6 +194,7 @@ def emit(
     opt_level: int,
     times: StageTimes,
     device_code: Sequence[DeviceCode] | None = None,
+    ahead: Callable[[str, bytes], None] | None = None,
 ) -> None:
     """Write the artifact of a lowered module to `path`, by way of a temporary file beside it.
 
@@ -207,6 +208,7 @@ def emit(
         opt_level: of LLVM, for the host function.
         times: gets the duration.
         device_code: what device code there is; by default what `described` says of the backend's.
+        ahead: is given the architecture of PTX and its bytes before the artifact is written.
 
     Raises:
         DSLCompileError: host code generation or linking fails, or an artifact cannot hold code of this kind.
@@ -216,6 +218,9 @@ def emit(
     def work() -> None:
         entries = argument_entries(arguments, lowered, compilation.entry)
         code = described(backend, lowered, compilation.hints) if device_code is None else device_code
+        for one in code:
+            if ahead is not None and one.ptx:
+                ahead(one.arch, one.ptx)
         note = build_note(compilation, lowered, code, entries, key)
         _fly_emit.emit_artifact(
             lowered,

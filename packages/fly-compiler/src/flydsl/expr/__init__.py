@@ -35,8 +35,6 @@ from .ops.atom_types import *  # noqa: F403
 from .ops.atom_types import __all__ as _ops
 from .ops.copy import *  # noqa: F403
 from .ops.copy import __all__ as _copy
-from .ops.epilogue import *  # noqa: F403
-from .ops.epilogue import __all__ as _epilogue
 from .ops.gpu import *  # noqa: F403
 from .ops.gpu import __all__ as _gpu
 from .ops.llvm_pointer import *  # noqa: F403
@@ -47,16 +45,10 @@ from .ops.memory import *  # noqa: F403
 from .ops.memory import __all__ as _memory
 from .ops.mma import *  # noqa: F403
 from .ops.mma import __all__ as _mma
-from .ops.pipeline import *  # noqa: F403
-from .ops.pipeline import __all__ as _pipeline
 from .ops.printf import *  # noqa: F403
 from .ops.printf import __all__ as _printf
 from .ops.shared import *  # noqa: F403
 from .ops.shared import __all__ as _shared
-from .ops.tile_walk import *  # noqa: F403
-from .ops.tile_walk import __all__ as _tile_walk
-from .ops.type_classes import *  # noqa: F403
-from .ops.type_classes import __all__ as _type_classes
 from .struct import *  # noqa: F403
 from .struct import __all__ as _struct
 from .values import pointer_type as _pointer_type  # noqa: F401 - attaches what fx.Pointer[...] calls
@@ -116,6 +108,24 @@ _LAZY = (
 _ALIASES = {"tdm_ops": "rocdl.tdm_ops"}
 
 
+_LATER = {
+    "Epilogue": "epilogue",
+    "Pipeline": "pipeline",
+    "PipelineStep": "pipeline",
+    "TileWalk": "tile_walk",
+    **dict.fromkeys(
+        (
+            "BasisType", "ComposedLayoutType", "CoordSwizzleType", "CoordTensorType", "CopyAtomType",
+            "CopyOpUniversalAtomicType", "CopyOpUniversalCopyType", "IntTupleType", "LayoutType", "MemRefType",
+            "MmaAtomType", "MmaOpUniversalFMAType", "PointerType", "SwizzleType", "TileType", "TiledCopyType",
+            "TiledMmaType",
+        ),
+        "type_classes",
+    ),
+}  # fmt: skip
+"""Names whose file in `ops` is imported when one of them is first used: most kernels go without."""
+
+
 def const_expr(value: Any) -> Any:
     """Return a value that is known while tracing; in a condition it keeps an `if` or `while` plain Python."""
     return value
@@ -145,9 +155,9 @@ _OWN = (
 )  # fmt: skip
 
 _PARTS = (
-    _protocol, _address_space, _atom, _copy, _epilogue, _fastmath, _gpu, _ALGEBRA, _objects, _llvm_pointer, _math,
-    _memory, _mma, _numeric, _ops, _pipeline, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor,
-    _tile_walk, _type_classes, _typing, _vector, _vector_alias, _vector_factory, _vector_types, _wrap,
+    _protocol, _address_space, _atom, _copy, _fastmath, _gpu, _ALGEBRA, _objects, _llvm_pointer, _math,
+    _memory, _mma, _numeric, _ops, _pointer, _printf, _shared, _storable, _storage, _struct, _tensor,
+    _LATER, _typing, _vector, _vector_alias, _vector_factory, _vector_types, _wrap,
 )  # fmt: skip
 
 __all__ = sorted({name for part in (*_PARTS, _OWN) for name in part} - _INTERNAL)
@@ -162,6 +172,10 @@ if TYPE_CHECKING:  # as `__getattr__` gives them; it is hidden, so that a misspe
     from . import random as random
     from . import rocdl as rocdl
     from . import utils as utils
+    from .ops.epilogue import *  # noqa: F403
+    from .ops.pipeline import *  # noqa: F403
+    from .ops.tile_walk import *  # noqa: F403
+    from .ops.type_classes import *  # noqa: F403
     from .rocdl import tdm_ops as tdm_ops
 else:
 
@@ -170,6 +184,9 @@ else:
             return importlib.import_module(f"{__name__}.{_ALIASES[name]}")
         if name in _LAZY:
             return importlib.import_module(f"{__name__}.{name}")
+        if name in _LATER:
+            found = globals()[name] = getattr(importlib.import_module(f"{__name__}.ops.{_LATER[name]}"), name)
+            return found
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -75,7 +75,7 @@ class LdsAllocation(NamedTuple):
     where: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class KernelScope:
     """What is known of the device function being traced. `flydsl.compiler` makes one per kernel emission."""
 

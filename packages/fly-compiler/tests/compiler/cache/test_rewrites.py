@@ -224,6 +224,21 @@ def test_lines_of_another_text_are_not_kept(tmp_path, source):
     assert not kept(tmp_path)
 
 
+def test_a_file_is_looked_at_once_for_the_same_lines(tmp_path, source, monkeypatch):
+    """Of most files many functions are traced, and each comes with the lines that `linecache` has."""
+    looked, look = [], rewrites._is_text_of
+    monkeypatch.setattr(rewrites, "_is_text_of", lambda *args: (looked.append(args[0]), look(*args))[1])
+    lines, others = lines_of(source), ["another text\n"]
+    one = RewritesOnDisk(tmp_path / "cache")
+    for name in ("a", "b", "c"):
+        one.add(str(source), name, entry(), lines)
+    one.add(str(source), "d", entry(), others)
+    one.write(0)
+    assert looked == [lines, others]
+    again = RewritesOnDisk(tmp_path / "cache")
+    assert [name for name in "abcd" if again.find(str(source), name) is not None] == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("name", ["<stdin>", "relative.py", "/nowhere/at all.py", "/tmp", "/dev/null", "/a\0b"])
 def test_what_is_no_file_has_no_entries(tmp_path, name):
     one = RewritesOnDisk(tmp_path / "cache")

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as typing's, whose import takes longer than all the res
 if TYPE_CHECKING:
     from . import device as device
     from ._library import include_dir, library_path
-    from .artifact import Artifact, ArtifactFunction, load_artifact, prepare_calls
+    from .artifact import Artifact, ArtifactFunction, load_artifact, prepare_calls, prepare_loading
     from .autograd import is_seen_to_write, tell_autograd
     from .device_buffer import DeviceBuffer, synchronize_device
     from .device_runtime import (
@@ -35,7 +35,15 @@ if TYPE_CHECKING:
         LaunchError,
         OutOfMemoryError,
     )
-    from .hardware import Device, current_device, devices, load_driver_compiler, set_current_device, synchronize
+    from .hardware import (
+        Device,
+        current_device,
+        devices,
+        load_driver_compiler,
+        load_ptx_ahead,
+        set_current_device,
+        synchronize,
+    )
     from .note import read_note, seal_artifact
 
 __version__ = "0.1.0"
@@ -65,7 +73,9 @@ __all__ = [
     "library_path",
     "load_artifact",
     "load_driver_compiler",
+    "load_ptx_ahead",
     "prepare_calls",
+    "prepare_loading",
     "read_note",
     "register_compile_runtime_mapping",
     "register_device_runtime",
@@ -78,7 +88,7 @@ __all__ = [
 
 _HOME = {
     "_library": ("include_dir", "library_path"),
-    "artifact": ("Artifact", "ArtifactFunction", "load_artifact", "prepare_calls"),
+    "artifact": ("Artifact", "ArtifactFunction", "load_artifact", "prepare_calls", "prepare_loading"),
     "autograd": ("is_seen_to_write", "tell_autograd"),
     "device_buffer": ("DeviceBuffer", "synchronize_device"),
     "device_runtime": (
@@ -99,7 +109,15 @@ _HOME = {
         "LaunchError",
         "OutOfMemoryError",
     ),
-    "hardware": ("Device", "current_device", "devices", "load_driver_compiler", "set_current_device", "synchronize"),
+    "hardware": (
+        "Device",
+        "current_device",
+        "devices",
+        "load_driver_compiler",
+        "load_ptx_ahead",
+        "set_current_device",
+        "synchronize",
+    ),
     "note": ("read_note", "seal_artifact"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -31,7 +31,7 @@ class Section(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ElfFile:
     """A 64-bit little-endian shared object, whose tables are known to lie within the file."""
 

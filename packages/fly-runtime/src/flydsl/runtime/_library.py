@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import importlib.util
 import os
 import sys
@@ -98,6 +99,7 @@ def _open() -> ctypes.CDLL:
         "flydsl_artifact_check": (ctypes.c_void_p,),
         "flydsl_load_module": (ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)),
         "flydsl_load_ahead": (ctypes.c_void_p,),
+        "flydsl_load_ptx_ahead": (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64),
         "flydsl_max_active_blocks": (
             ctypes.c_void_p,
             ctypes.c_uint32,
@@ -151,15 +153,20 @@ def begin_loading(artifact: int | None) -> None:
 
     Whoever needs the result does the same and is told what fails. The process ends only when those threads are through.
     """
-    global _finishes
+    _finishing().flydsl_load_ahead(artifact)
+
+
+def begin_loading_ptx(arch: str, ptx: bytes) -> None:
+    """The same for PTX that an artifact will hold, and take loaded."""
+    _finishing().flydsl_load_ptx_ahead(arch.encode(), ptx, len(ptx))
+
+
+@functools.cache
+def _finishing() -> ctypes.CDLL:
+    """The C library, with Python's end waiting for its threads."""
     library = load()
-    if not _finishes:
-        _finishes = True
-        atexit.register(library.flydsl_finish_loading)
-    library.flydsl_load_ahead(artifact)
-
-
-_finishes = False
+    atexit.register(library.flydsl_finish_loading)
+    return library
 
 
 def last_error() -> str:

@@ -138,6 +138,17 @@ def load_driver_compiler() -> None:
     _library.begin_loading(None)
 
 
+def load_ptx_ahead(arch: str, ptx: bytes) -> None:
+    """Begin to load PTX for an architecture on the current CUDA device, in a thread of the runtime's.
+
+    The driver compiles it while the artifact that will hold it is made, which takes what was loaded.
+
+    Nothing happens on other devices, before the first use of a device, and where the thread has no CUDA context. What
+    fails is raised by the launch.
+    """
+    _library.begin_loading_ptx(arch, ptx)
+
+
 def synchronize(stream: int | None = None) -> None:
     """Wait until a stream (an address; None is the default stream) has finished its work."""
     _library.check(_library.load().flydsl_synchronize(stream))

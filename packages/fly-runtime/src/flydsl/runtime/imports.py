@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports that a first call waits for, without the collections of Python's that they would set off."""
+"""Python's cyclic garbage collector, kept out of what a first call waits for: imports and compilations."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["without_collections_of_imports"]
+__all__ = ["without_collections", "without_collections_of_imports"]
 
 
 @contextmanager
-def without_collections_of_imports() -> Iterator[None]:
-    """Keep Python's cyclic garbage collector out of imports.
+def without_collections() -> Iterator[None]:
+    """Keep the collector out of what makes many objects that live until it ends, such as a compilation.
 
-    What they make stays, but collections meanwhile, and the first one behind them, would walk over all of it, and over
-    what other packages made. So it joins the oldest objects, unless the process has frozen some: to take these out
-    again is not ours.
+    The collections that they set off would walk over everything in the process, which with torch is a good part of a
+    small kernel's compile time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -24,7 +23,22 @@ def without_collections_of_imports() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():
+            gc.enable()
+
+
+@contextmanager
+def without_collections_of_imports() -> Iterator[None]:
+    """Keep the collector out of imports.
+
+    What they make stays, but collections meanwhile, and the first one behind them, would walk over all of it, and over
+    what other packages made. So it joins the oldest objects, unless the process has frozen some: to take these out
+    again is not ours.
+    """
+    is_ours = gc.isenabled()
+    with without_collections():
+        try:
+            yield
+        finally:
+            if is_ours and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
-            gc.enable()

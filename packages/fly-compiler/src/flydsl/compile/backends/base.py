@@ -69,11 +69,13 @@ class DeviceCode(NamedTuple):
         kernels: by the name of each kernel, in the order of the code's table, what an artifact's note says of it: the
             resources that it uses, the hints that it was made with. Values that JSON has.
         kind: the backend's `artifact_kind`; empty where it does not say.
+        ptx: what a CUDA driver compiles, which begins with that while the artifact is made; empty where there is none.
     """
 
     arch: str
     kernels: Mapping[str, Mapping[str, Any]]
     kind: str = ""
+    ptx: bytes = b""
 
 
 class DeviceTexts(NamedTuple):

@@ -31,7 +31,7 @@ _MOST_ENTRIES = 1000
 """Of a file; one that had more begins anew, with what the process that adds to it has used."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _File:
     """What is known of a source file."""
 
@@ -40,6 +40,8 @@ class _File:
     kept: dict[str, bytes]
     used: dict[str, bytes] = field(default_factory=dict)
     is_new: bool = False
+    lines: list[str] | None = None
+    """Lines that are those of the file with that hash."""
 
 
 class RewritesOnDisk:
@@ -70,8 +72,12 @@ class RewritesOnDisk:
     def add(self, filename: str, name: str, entry: Entry, lines: list[str]) -> None:
         """Keep an entry that was made from these lines of the file."""
         file = self._file(filename)
-        if file is None or not _is_text_of(lines, filename, file.source):
+        if file is None:
             return
+        if file.lines is not lines:  # of most files several functions are traced, each of which comes with these
+            if not _is_text_of(lines, filename, file.source):
+                return
+            file.lines = lines
         with suppress(ValueError):  # a constant that marshal does not write
             file.used[name] = marshal.dumps(entry)
             file.is_new = True

@@ -106,7 +106,8 @@ class ArtifactStore:
             made = self.scratch() / f"{path.stem}-{next(_serial)}.so"  # it may stay, and is then in use
             make(made)
             try:
-                with atomic_write(path, mode="wb") as file, open(made, "rb") as source:
+                # Who opens it sees by its hash that it is whole, so that nobody waits for the disk.
+                with atomic_write(path, mode="wb", sync=False) as file, open(made, "rb") as source:
                     shutil.copyfileobj(source, file)
             except OSError as error:
                 if not load:

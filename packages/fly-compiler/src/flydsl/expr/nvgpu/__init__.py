@@ -4,22 +4,28 @@
 Everything here is refused, with the line, when the kernel is compiled for another target.
 """
 
-from .caches import l2_policy, load_by_policy
-from .clusters import cluster_barrier, cluster_load, cluster_rank
-from .grids import griddepcontrol_launch_dependents, griddepcontrol_wait
-from .intrinsics import ballot, exp2_approx, log2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
-from .matrix import WGMMA, warpgroup_commit, warpgroup_fence, warpgroup_wait
-from .mbarriers import Mbarriers, fence_mbarrier_init
-from .pipeline import AsyncPipeline, PipelineState
-from .tensor_maps import TensorMap, make_tensor_map, tma_commit, tma_wait
-from .warps import (
-    elect_one,
-    fence_async_shared,
-    named_arrive,
-    named_barrier,
-    set_registers,
-    warp_index,
-)
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .caches import l2_policy, load_by_policy
+    from .clusters import cluster_barrier, cluster_load, cluster_rank
+    from .grids import griddepcontrol_launch_dependents, griddepcontrol_wait
+    from .intrinsics import ballot, exp2_approx, log2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
+    from .matrix import WGMMA, warpgroup_commit, warpgroup_fence, warpgroup_wait
+    from .mbarriers import Mbarriers, fence_mbarrier_init
+    from .pipeline import AsyncPipeline, PipelineState
+    from .tensor_maps import TensorMap, make_tensor_map, tma_commit, tma_wait
+    from .warps import (
+        elect_one,
+        fence_async_shared,
+        named_arrive,
+        named_barrier,
+        set_registers,
+        warp_index,
+    )
 
 __all__ = [
     "WGMMA",
@@ -54,3 +60,29 @@ __all__ = [
     "warpgroup_fence",
     "warpgroup_wait",
 ]
+
+# A file is imported when one of its names is first used.
+_NAMES = {
+    "caches": "l2_policy load_by_policy",
+    "clusters": "cluster_barrier cluster_load cluster_rank",
+    "grids": "griddepcontrol_launch_dependents griddepcontrol_wait",
+    "intrinsics": "ballot exp2_approx log2_approx pack_e4m3 reciprocal_approx rsqrt_approx",
+    "matrix": "WGMMA warpgroup_commit warpgroup_fence warpgroup_wait",
+    "mbarriers": "Mbarriers fence_mbarrier_init",
+    "pipeline": "AsyncPipeline PipelineState",
+    "tensor_maps": "TensorMap make_tensor_map tma_commit tma_wait",
+    "warps": "elect_one fence_async_shared named_arrive named_barrier set_registers warp_index",
+}
+_FILES = {name: file for file, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    file = _FILES.get(name)
+    if file is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"{__package__}.{file}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -8,15 +8,18 @@ trace.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from flydsl._mlir.facts import CopyAtomFacts, MmaAtomFacts, TiledCopyFacts, TiledMmaFacts
 from flydsl.layout import Layout
 from flydsl.layout.atoms.copy_atom import CopyAtom
-from flydsl.layout.atoms.mma_atom import MmaAtom
 from flydsl.layout.atoms.tiled_copy import TiledCopy, make_tiled_copy
-from flydsl.layout.atoms.tiled_mma import TiledMma, make_tiled_mma
 
 from ..values.layout.host import to_host
+
+if TYPE_CHECKING:
+    from flydsl.layout.atoms.mma_atom import MmaAtom
+    from flydsl.layout.atoms.tiled_mma import TiledMma
 
 __all__ = ["copy_atom", "mma_atom", "mma_tv_layout", "tiled_copy", "tiled_mma"]
 
@@ -37,6 +40,8 @@ def copy_atom(facts: CopyAtomFacts) -> CopyAtom:
 @lru_cache(maxsize=256)
 def mma_atom(facts: MmaAtomFacts) -> MmaAtom:
     """Return the atom."""
+    from flydsl.layout.atoms.mma_atom import MmaAtom  # kernels without products go without
+
     return MmaAtom(
         facts.operation,
         facts.shape_mnk,
@@ -57,6 +62,8 @@ def tiled_copy(facts: TiledCopyFacts) -> TiledCopy:
 @lru_cache(maxsize=256)
 def tiled_mma(facts: TiledMmaFacts) -> TiledMma:
     """Return the tiling."""
+    from flydsl.layout.atoms.tiled_mma import make_tiled_mma
+
     return make_tiled_mma(mma_atom(facts.atom), to_host(facts.atom_layout), to_host(facts.permutation))
 
 

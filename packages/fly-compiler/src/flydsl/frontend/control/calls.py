@@ -31,7 +31,7 @@ __all__ = ["callee", "key"]
 _T = TypeVar("_T")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Helper:
     """What a helper became, and what it was made from: IPython's autoreload replaces code of functions.
 

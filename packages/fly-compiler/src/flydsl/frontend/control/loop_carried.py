@@ -15,7 +15,7 @@ from .tree import Leaf, Mismatch, Node, Static, is_same, leaves, match, rebuild
 __all__ = ["LoopCarriedValues"]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Slot:
     """A storage location that is bound before the loop."""
 

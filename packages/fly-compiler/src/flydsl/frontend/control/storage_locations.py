@@ -34,7 +34,7 @@ class _Unbound:
 UNBOUND: Any = _Unbound()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class StorageLocation:
     """Something that holds a value and that a region may change.
 

@@ -45,7 +45,7 @@ _MOST_BYTES = 1 << 20
 """An array larger than this is not looked at: to copy it at each branch would take longer than to trace."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leaf:
     """A value that has SSA form; `value` is as the user's variable holds it."""
 
@@ -75,7 +75,7 @@ class Leaf:
         return type(promoted).__name__ if isinstance(promoted, Numeric) else f"{type(promoted).__name__} ({types})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Static:
     """A value without SSA form."""
 
@@ -86,7 +86,7 @@ class Static:
         return "None" if self.value is None else f"Python {type(self.value).__name__} {self.value!r}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Whole(Static):
     """A set or an array: its items cannot be run-time values of their own, so it can only pass through unchanged."""
 
@@ -97,7 +97,7 @@ class Whole(Static):
         return f"Python {type(self.value).__name__}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """A container with its content at the time of the snapshot."""
 

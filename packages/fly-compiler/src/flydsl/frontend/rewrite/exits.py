@@ -46,7 +46,7 @@ class _Loop(NamedTuple):
     continue_flag: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Block:
     """Lowered statements and how control may leave them."""
 

@@ -32,7 +32,7 @@ __all__ = ["FunctionTransformer", "Scope"]
 _visitors: dict[type[ast.AST], Any] = {}
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Scope:
     """The names of the function whose body is being rewritten."""
 

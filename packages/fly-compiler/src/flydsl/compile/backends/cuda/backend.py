@@ -62,8 +62,10 @@ class CudaBackend(DialectBackend):
                         f"{one.arch} may have {STATIC_SHARED_BYTES}; use dynamic shared memory (launch(smem=...)) for "
                         "the rest"
                     )
-            ptx = one.data.decode(errors="replace")
-            found.append(DeviceCode(one.arch, {kernel.name: _facts(kernel, ptx) for kernel in one.kernels}))
+            data = one.data
+            ptx = data.decode(errors="replace")
+            facts = {kernel.name: _facts(kernel, ptx) for kernel in one.kernels}
+            found.append(DeviceCode(one.arch, facts, ptx=data))
         return found
 
     def emit_texts(self, module: ir.Operation, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
