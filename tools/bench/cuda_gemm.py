@@ -40,7 +40,7 @@ from cuda_timing import (
 )
 
 _DEFAULTS = "defaults.json"  # beside the artifacts, the name of the configuration that each timed point has by default
-_RESIDENT = 256 << 20
+_RESIDENT = 2 << 30  # bytes of operands that take turns: of 256 MiB some stay in the L2
 _MOST_LAUNCHES = 300
 _DECODE = 64  # rows, up to which the time is that of reading B
 LARGE = 4096  # rows, from which CuTe DSL is timed, which is tuned for a minute
@@ -67,17 +67,16 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "64x8": {"tile_n": 64, "stages": 8},
     "64x6k4": {"tile_n": 64, "stages": 6, "splits": 4},
     "224x5r16": {"tile_n": 224, "stages": 5, "rows": 16, "store_buffers": 1},
-    "224x5r64": {"tile_n": 224, "stages": 5, "rows": 64, "store_buffers": 1},
-    "112x9r16": {"tile_n": 112, "stages": 9, "rows": 16, "store_buffers": 1},
-    "112x9r64": {"tile_n": 112, "stages": 9, "rows": 64, "store_buffers": 1},
-    "96x10r32": {"tile_n": 96, "stages": 10, "rows": 32, "store_buffers": 1},
-    "64x13r16": {"tile_n": 64, "stages": 13, "rows": 16},
-    "64x13r64": {"tile_n": 64, "stages": 13, "rows": 64},
+    "112x4b2r16": {"tile_n": 112, "stages": 4, "rows": 16, "store_buffers": 1, "boxes": 2},
+    "112x4b2r64": {"tile_n": 112, "stages": 4, "rows": 64, "store_buffers": 1, "boxes": 2},
+    "96x5b2r32": {"tile_n": 96, "stages": 5, "rows": 32, "store_buffers": 1, "boxes": 2},
+    "64x6b2r16": {"tile_n": 64, "stages": 6, "rows": 16, "boxes": 2},
+    "64x6b2r64": {"tile_n": 64, "stages": 6, "rows": 64, "boxes": 2},
     "64x12r16k4": {"tile_n": 64, "stages": 12, "rows": 16, "splits": 4},
     "48x15r16": {"tile_n": 48, "stages": 15, "rows": 16, "store_buffers": 1},
-    "32x16r16": {"tile_n": 32, "stages": 16, "rows": 16, "store_buffers": 1},
-    "32x16r64": {"tile_n": 32, "stages": 16, "rows": 64, "store_buffers": 1},
-    "32x16r64k2": {"tile_n": 32, "stages": 16, "rows": 64, "splits": 2, "store_buffers": 1},
+    "32x8b2r16": {"tile_n": 32, "stages": 8, "rows": 16, "store_buffers": 1, "boxes": 2},
+    "32x8b2r64": {"tile_n": 32, "stages": 8, "rows": 64, "store_buffers": 1, "boxes": 2},
+    "32x8b2r64k2": {"tile_n": 32, "stages": 8, "rows": 64, "splits": 2, "store_buffers": 1, "boxes": 2},
 }
 # Operands, results and epilogues of further artifacts, that are checked: words of `Epilogue`.
 FINISHED = (

@@ -186,6 +186,26 @@ def test_a_copy_that_leaves_the_l2_first():
     assert ptx.count("complete_tx::bytes.L2::cache_hint") == 1
 
 
+def test_what_the_l2_fetches_together():
+    made = []
+
+    @flyc.kernel(known_block_size=(32, 1, 1))
+    def kernel(box: fx.nvgpu.TensorMap):
+        pass
+
+    @flyc.jit
+    def launch(x: fx.Tensor, fetched: fx.Constexpr[int]):
+        box = fx.nvgpu.make_tensor_map(x, (64, 64), fetched=fetched)
+        made.append(str(box.value.owner))
+        kernel(box).launch(grid=(1,), block=(32,))
+
+    for fetched in (64, 128, 256):
+        launch(matrices()[0], fetched)
+    assert [re.search(r"fetched = (\d+) : i32", one)[1] for one in made] == ["64", "128", "256"]
+    with pytest.raises(ValueError, match="the L2 fetches 64, 128, 256 bytes together, got 32"):
+        launch(matrices()[0], 32)
+
+
 def test_copies_of_boxes():
     ptx = ptx_of(copies(), *matrices())
     assert len(re.findall(r"\.param \.align 64 \.b8 \S+\[128\]", ptx)) == 2

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import flydsl.compiler as flyc
+import flydsl.expr as fx
 import flydsl.kernels as fk
 from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm.hopper_config import HopperConfig, default_hopper_config
@@ -76,6 +77,7 @@ def test_the_program(dtype, config):
         (HopperConfig(tile_n=192, store_n=128), "a divisor of tile_n = 192, got 128"),
         (HopperConfig(stages=1), "stages is at least 2"),
         (HopperConfig(rows=8), "rows is 16, 32, 64 or 128, got 8"),
+        (HopperConfig(boxes=3), "boxes is 1 or 2, got 3"),
         (HopperConfig(splits=9), "splits is 1 to 8, got 9"),
     ],
 )
@@ -148,16 +150,35 @@ def test_the_default_for_a_shape(m, n, k_bytes, tile_n, splits):
     assert default_hopper_config(m, n, k_bytes=k_bytes, epilogue=Epilogue(residual=True)).splits == 1
 
 
-def test_few_rows():
-    a, b = torch.empty((16, 64), dtype=torch.bfloat16), torch.empty((4096, 64), dtype=torch.bfloat16)
+@pytest.mark.parametrize(("rows", "hints"), [(16, 2), (64, 0)])
+def test_few_rows(rows, hints):
+    a, b = (torch.empty((one, 256), dtype=torch.bfloat16) for one in (rows, 4096))
     fk.gemm(a, b)
     ptx = ptx_of_the_last()
-    # One consumer of 64 rows, of which 16 are brought, and 32 columns.
-    assert ptx.count("wgmma.mma_async.sync.aligned.m64n32k16") == 4
+    # One consumer of 64 rows, of which as many are brought as there are, and 32 columns; two boxes of K come to one
+    # barrier and are multiplied one behind the other.
+    assert ptx.count("wgmma.mma_async.sync.aligned.m64n32k16") == 2 * 4
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 * 2
     assert re.search(r"\.(req|max)ntid\s+256", ptx)
     # B, which is read once, takes no room of others in the L2.
-    assert ptx.count("complete_tx::bytes.L2::cache_hint") == 1
-    assert f" {128 * (16 + 32)};" in ptx
+    assert ptx.count("complete_tx::bytes.L2::cache_hint") == hints
+    assert f" {2 * 128 * (rows + 32)};" in ptx
+
+
+@pytest.mark.parametrize(("rows", "fetched"), [(64, [128, 128, 256]), (128, [256, 256, 256])])
+def test_what_the_l2_fetches_together(rows, fetched, monkeypatch):
+    found = []
+
+    def make_tensor_map(*arguments, fetched=256, make=fx.nvgpu.make_tensor_map, **options):
+        found.append(fetched)
+        return make(*arguments, fetched=fetched, **options)
+
+    monkeypatch.setattr(fx.nvgpu, "make_tensor_map", make_tensor_map)
+    launch = compile_hopper_gemm(in_dtype="bf16", config=HopperConfig(64, 4, rows=rows))
+    a, b = (torch.empty((one, 256), dtype=torch.bfloat16) for one in (64, 512))
+    launch(torch.empty((64, 512), dtype=torch.bfloat16), a, b)
+    # Of A, B and C.
+    assert found == fetched
 
 
 @pytest.mark.parametrize(
@@ -165,10 +186,10 @@ def test_few_rows():
     [
         ((4096, 4096), HopperConfig(256, 3, store_n=256, store_buffers=1)),
         ((512, 4096), HopperConfig(128, 6)),
-        ((16, 4096), HopperConfig(32, 16, store_buffers=1, rows=16)),
-        ((64, 8192), HopperConfig(64, 13, rows=64)),
-        ((32, 14336), HopperConfig(112, 9, store_buffers=1, rows=32)),
-        ((64, 28672), HopperConfig(224, 5, store_buffers=1, rows=64)),
+        ((16, 4096), HopperConfig(32, 8, store_buffers=1, rows=16, boxes=2)),
+        ((64, 8192), HopperConfig(64, 6, rows=64, boxes=2)),
+        ((32, 14336), HopperConfig(112, 4, store_buffers=1, rows=32, boxes=2)),
+        ((64, 28672), HopperConfig(112, 4, store_buffers=1, rows=64, boxes=2)),
     ],
 )
 def test_the_configuration_of_a_shape(shape, config):

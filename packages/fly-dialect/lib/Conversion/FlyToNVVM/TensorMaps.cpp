@@ -45,6 +45,8 @@ int32_t swizzleNumber(int32_t bytes) {
   return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3;
 }
 
+int32_t promotionNumber(int32_t bytes) { return bytes == 64 ? 1 : bytes == 128 ? 2 : 3; }
+
 /// Declares what is called; the emission of the artifact defines the table.
 void declareRuntime(OpBuilder &builder, ModuleOp module) {
   OpBuilder::InsertionGuard guard(builder);
@@ -107,7 +109,7 @@ struct MakeTensorMapLowering : OpConversionPattern<MakeTensorMapOp> {
     const auto struct_ = LLVM::LLVMStructType::getLiteral(
         rewriter.getContext(),
         {i32, i32, i64, pointer, pointer, pointer, pointer, i32, i32, i32, i32});
-    constexpr int32_t noInterleave = 0, promoteTo256Bytes = 3, fillWithZeros = 0;
+    constexpr int32_t noInterleave = 0, fillWithZeros = 0;
     Value base = LLVM::PtrToIntOp::create(rewriter, loc, i64, adaptor.getBase());
     Value fields[] = {constantI32(rewriter, loc, dataTypeOf(map.getElem())),
                       constantI32(rewriter, loc, static_cast<int32_t>(rank)),
@@ -118,7 +120,7 @@ struct MakeTensorMapLowering : OpConversionPattern<MakeTensorMapOp> {
                       steps,
                       constantI32(rewriter, loc, noInterleave),
                       constantI32(rewriter, loc, swizzleNumber(map.getSwizzle())),
-                      constantI32(rewriter, loc, promoteTo256Bytes),
+                      constantI32(rewriter, loc, promotionNumber(op.getFetched())),
                       constantI32(rewriter, loc, fillWithZeros)};
     Value description = slot(struct_, 1);
     for (auto [index, field] : llvm::enumerate(fields)) {

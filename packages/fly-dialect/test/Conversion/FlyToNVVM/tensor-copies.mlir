@@ -54,4 +54,22 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@copy blocks in (%one, %one, %one) threads in (%one, %one, %one) args(%map : !map, %barrier : !fly.ptr<i64, shared>, %tile : !tile, %x : i32, %x : i32)
     return
   }
+
+  // How many bytes the L2 fetches together, as the driver counts: 256 where nothing is said.
+  // CHECK-LABEL: func.func @fetches
+  // CHECK-DAG: %[[OF_256:.*]] = arith.constant 3 : i32
+  // CHECK-DAG: %[[OF_128:.*]] = arith.constant 2 : i32
+  // CHECK-DAG: %[[OF_64:.*]] = arith.constant 1 : i32
+  func.func @fetches(%base: !fly.ptr<bf16, global>, %k: i64, %m: i64, %pitch: i64) {
+    // CHECK: %[[USUAL:.*]] = llvm.getelementptr %{{.*}}[0, 9]
+    // CHECK-NEXT: llvm.store %[[OF_256]], %[[USUAL]]
+    %usual = fly_nvvm.make_tensor_map %base, extents = [%k, %m], strides = [%pitch] : !fly.ptr<bf16, global> -> !map
+    // CHECK: %[[LESS:.*]] = llvm.getelementptr %{{.*}}[0, 9]
+    // CHECK-NEXT: llvm.store %[[OF_128]], %[[LESS]]
+    %less = fly_nvvm.make_tensor_map %base, extents = [%k, %m], strides = [%pitch] {fetched = 128 : i32} : !fly.ptr<bf16, global> -> !map
+    // CHECK: %[[LEAST:.*]] = llvm.getelementptr %{{.*}}[0, 9]
+    // CHECK-NEXT: llvm.store %[[OF_64]], %[[LEAST]]
+    %least = fly_nvvm.make_tensor_map %base, extents = [%k, %m], strides = [%pitch] {fetched = 64 : i32} : !fly.ptr<bf16, global> -> !map
+    return
+  }
 }

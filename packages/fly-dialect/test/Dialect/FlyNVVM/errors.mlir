@@ -37,6 +37,15 @@
 
 // -----
 
+!map = !fly_nvvm.tensor_map<[64, 64], bf16, swizzle = 128>
+func.func @odd_fetch(%base: !fly.ptr<bf16, global>, %k: i64, %m: i64, %pitch: i64) {
+  // expected-error@+1 {{the L2 fetches 64, 128 or 256 bytes together, got 96}}
+  %odd = fly_nvvm.make_tensor_map %base, extents = [%k, %m], strides = [%pitch] {fetched = 96 : i32} : !fly.ptr<bf16, global> -> !map
+  return
+}
+
+// -----
+
 !wgmma = !fly_nvvm.sm90.wgmma<64x64x16, (bf16, bf16) -> f32, registersA = false, mnMajorA = false, mnMajorB = false>
 func.func @not_swizzled(%atom: !fly.mma_atom<!wgmma>, %d: !fly.memref<f32, register, (2,2,8):(1,2,4)>,
                         %a: !fly.memref<bf16, shared, (64,16):(64,1)>,

@@ -23,6 +23,7 @@ from .target import require_hopper
 
 __all__ = ["TensorMap", "make_tensor_map", "tma_commit", "tma_wait"]
 
+_FETCHED = (64, 128, 256)
 _SWIZZLES = {(0, 0, 0): 0, (1, 4, 3): 32, (2, 4, 3): 64, (3, 4, 3): 128}
 
 
@@ -116,6 +117,7 @@ def make_tensor_map(
     swizzle: Swizzle | tuple[int, int, int] | None = None,
     *,
     written: bool = False,
+    fetched: int = 256,
 ) -> TensorMap:
     """Return the map of a tensor in global memory; called in the host function.
 
@@ -129,14 +131,21 @@ def make_tensor_map(
         swizzle: of the boxes in shared memory, as of a pointer there: an `fx.static(fx.SwizzleType.get(3, 4, 3))` or
             `(3, 4, 3)`.
         written: whether copies write the tensor.
+        fetched: bytes that the L2 fetches together of what a copy does not find there: 64, 128 or 256. More than a row
+            of the box has is what a later copy asks for: it pays where many read the same, and costs where memory is
+            what is waited for.
 
     Raises:
         TypeError: no tensor in global memory.
-        ValueError: a box that there is not, no contiguous mode, or another target than sm_90a.
+        ValueError: a box that there is not, no contiguous mode, other bytes to fetch, or another target than sm_90a.
     """
     require_hopper("make_tensor_map")
     if not isinstance(tensor, Tensor) or tensor.is_coordinate:
         raise TypeError(f"make_tensor_map takes a tensor in global memory, got {type(tensor).__name__}")
+    if fetched not in _FETCHED:
+        raise ValueError(
+            f"make_tensor_map: the L2 fetches {', '.join(map(str, _FETCHED))} bytes together, got {fetched}"
+        )
     box = tuple(box)
     shape, stride = tensor.shape.unpack(), tensor.stride.unpack()
     if len(box) != len(shape) or any(isinstance(one, tuple) for one in shape):
@@ -159,7 +168,10 @@ def make_tensor_map(
 
     sizes = [wide(shape[mode]) for mode in order]
     steps = [wide(stride[mode]) for mode in order[1:]]
-    attributes = {"operandSegmentSizes": i32_array([1, len(sizes), len(steps)])}
+    attributes = {
+        "operandSegmentSizes": i32_array([1, len(sizes), len(steps)]),
+        "fetched": int_attribute(fetched),
+    }
     if written:
         attributes["written"] = ir.UnitAttr.get()
     value = build("fly_nvvm.make_tensor_map", (tensor.iter.value, *sizes, *steps), kind, attributes)

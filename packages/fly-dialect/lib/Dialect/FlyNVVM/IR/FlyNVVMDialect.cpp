@@ -49,6 +49,8 @@ LogicalResult MakeTensorMapOp::verify() {
     return emitOpError("a map of boxes of rank ")
            << rank << " takes " << rank << " extents and " << rank - 1 << " strides, got "
            << getExtents().size() << " and " << getStrides().size();
+  if (getFetched() != 64 && getFetched() != 128 && getFetched() != 256)
+    return emitOpError("the L2 fetches 64, 128 or 256 bytes together, got ") << getFetched();
   auto pointer = dyn_cast<fly::PointerType>(getBase().getType());
   if (pointer && (!pointer.isInSpace(AddressSpace::Global) ||
                   pointer.getElementType() != getResult().getType().getElem()))

@@ -36,6 +36,7 @@ class HopperConfig:
         store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
         rows: of A that a stage brings: 128, or 16, 32 or 64 for products of no more rows, of which one warpgroup
             consumes.
+        boxes: of 128 bytes of K in a stage, 1 or 2.
         splits: workgroups of a cluster that share the K of a tile, 1 to 8: for few tiles and a long K. The first adds
             up the sums of all, in the order of K. Not with a residual.
     """
@@ -47,6 +48,7 @@ class HopperConfig:
     store_buffers: int = 2
     rows: int = 128
     splits: int = 1
+    boxes: int = 1
 
     @property
     def consumers(self) -> int:
@@ -67,7 +69,7 @@ class HopperConfig:
 
     def shared_bytes(self, epilogue: Epilogue = PLAIN, out_bytes: int = 2) -> int:
         """Shared memory of a workgroup, whose results have so many bytes."""
-        stages = self.stages * (self.tile_m + self.tile_n) * ROW_BYTES
+        stages = self.stages * self.boxes * (self.tile_m + self.tile_n) * ROW_BYTES
         vectors = self.consumers * 4 * sum(self.vectors(epilogue).values())
         stored = self.store_buffers * self.tile_m * self.stored_columns * out_bytes
         exchanged = 4 * self.tile_m * self.tile_n if self.splits > 1 else 0
@@ -90,6 +92,8 @@ class HopperConfig:
             raise ValueError(f"store_buffers is 1 or 2, got {self.store_buffers}")
         if self.splits not in range(1, 9):
             raise ValueError(f"splits is 1 to 8, got {self.splits}")
+        if self.boxes not in (1, 2):
+            raise ValueError(f"boxes is 1 or 2, got {self.boxes}")
         if self.splits > 1 and epilogue.residual:
             raise ValueError(f"there is no residual with splits = {self.splits}")
         if self.stages < 2 or self.group_m < 1:
@@ -114,9 +118,9 @@ def default_hopper_config(
     """The configuration of a product of m rows and n columns, as measured on an H100 and an H200.
 
     More than 64 rows: tiles of 256 columns, or of 128 or 64 where wider ones would leave a quarter of the
-    multiprocessors idle. Up to 64 rows, which take as long as it takes to read B: the widest that gives each
-    multiprocessor about as many. In each the most stages that there is room for; one of 256 columns gives one of four
-    for storing all of its columns at once.
+    multiprocessors idle. Up to 64 rows, which take as long as it takes to read B: the widest of at most 128 that gives
+    each multiprocessor about as many, and two boxes of K in a stage. In each the most stages that there is room for;
+    one of 256 columns gives one of four for storing all of its columns at once.
     Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
     each.
     """
@@ -146,7 +150,7 @@ def default_hopper_config(
         """Of the multiprocessors, those that have something to do, as a mean over the turns."""
         return tiles(tile_n) / (multiprocessors * -(-tiles(tile_n) // multiprocessors))
 
-    even = [one for one in range(256, 16, -16) if share(one) >= _EVEN]
+    even = [one for one in range(128, 16, -16) if share(one) >= _EVEN]
     if even:
         width = max(even, key=lambda one: (round(20 * min(share(one), 0.95)), one))
         return next(found for one in (width, 64, 32) if (found := fits.most_stages(one)))
@@ -166,13 +170,20 @@ class _Fits:
     out_bytes: int
 
     def most_stages(self, tile_n: int, *, splits: int = 1, all_columns: bool = False) -> HopperConfig | None:
-        """The configuration of the most stages that there is room for; None where there is none for 3 or 4."""
+        """The configuration of the most stages that there is room for; None where there is none for 3 or 4.
+
+        Stages of few rows have two boxes of K where four of them fit, except in clusters of four.
+        """
+        found = self._most_stages(tile_n, splits, 2, all_columns) if self.rows <= ROWS and splits < 4 else None
+        return found or self._most_stages(tile_n, splits, 1, all_columns)
+
+    def _most_stages(self, tile_n: int, splits: int, boxes: int, all_columns: bool) -> HopperConfig | None:
         least = 3 if all_columns else 4
         for buffers in (1,) if all_columns or tile_n % 64 else (2, 1):
-            for stages in range(_MOST_STAGES, least - 1, -1):
+            for stages in range(_MOST_STAGES // boxes, least - 1, -1):
                 found = HopperConfig(
                     tile_n, stages, store_n=tile_n if all_columns else None, store_buffers=buffers, rows=self.rows,
-                    splits=splits,
+                    splits=splits, boxes=boxes,
                 )  # fmt: skip
                 if found.shared_bytes(self.epilogue, self.out_bytes) <= _SHARED_BYTES:
                     return found

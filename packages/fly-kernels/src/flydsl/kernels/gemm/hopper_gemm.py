@@ -13,7 +13,7 @@ Limits
 Algorithm and data movement
     Persistent workgroups, one a multiprocessor, walk over tiles of 128 by `tile_n`, in columns of `group_m` tiles that
     share rows of B in the L2. Of three warpgroups one produces: one thread of it has the copy engine (TMA) fill a ring
-    of `stages`, each a tile of A and of B with 128 bytes of K in a row, swizzled as the matrix unit reads them. Two
+    of `stages`, each a tile of A and of B with `boxes` of 128 bytes of K, swizzled as the matrix unit reads them. Two
     consume: each multiplies its 64 rows (wgmma), with one group of products in flight while the next stage is waited
     for, and releases a stage when its products have been read. Sums go through an epilogue in registers and
     through shared memory, and are stored by the copy engine, while the producer is already filling the ring for the
@@ -83,7 +83,7 @@ def compile_hopper_gemm(
     config.check(epilogue, out.width // 8)
     tile_n, stages, store_n = config.tile_n, config.stages, config.stored_columns
     tile_m, consumers = config.tile_m, config.consumers
-    splits = config.splits
+    splits, boxes_k = config.splits, config.boxes
     threads = WARPGROUP * (1 + consumers)
     tile_k = ROW_BYTES * 8 // element.width
     steps_k = 4  # products of 32 bytes of K
@@ -118,17 +118,20 @@ def compile_hopper_gemm(
             swizzle = fx.static(fx.SwizzleType.get(*parts))
             return fx.make_view(fx.apply_swizzle(room.ptr, swizzle), layout)
 
-        ring_a = stack(tile_m, tile_k, stages, element)
+        ring_a = stack(tile_m, tile_k, stages * boxes_k, element)
         # What is not brought of a tile of few rows is never written, and neither is what is made of it.
-        brought = fx.make_view(ring_a.iter, fx.make_layout((config.rows, tile_k, stages), (tile_k, 1, tile_m * tile_k)))
-        ring_b = stack(tile_n, tile_k, stages, element)
+        brought = fx.make_view(
+            ring_a.iter, fx.make_layout((config.rows, tile_k, stages * boxes_k), (tile_k, 1, tile_m * tile_k))
+        )
+        ring_b = stack(tile_n, tile_k, stages * boxes_k, element)
         split = fx.nvgpu.cluster_rank() if splits > 1 else fx.Int32(0)
         stored = stack(tile_m, box_n, boxes_n * config.store_buffers, out, swizzle_c)
         kept = {
             name: shared.allocate(fx.Array[fx.Float32, consumers * count], 16).peek() for name, count in vectors.items()
         }
         room = shared.allocate(fx.Array[fx.Int64, 2 * stages], 8).peek()
-        pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, map_a.transferred + map_b.transferred, consumers)
+        transferred = boxes_k * (map_a.transferred + map_b.transferred)
+        pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, transferred, consumers)
         exchanged: Any = None  # sums of the splits, by groups of 4 of a thread
         if fx.const_expr(splits > 1):
             exchanged = shared.allocate(fx.Array[accumulator, tile_m * tile_n], 16).peek()
@@ -149,7 +152,7 @@ def compile_hopper_gemm(
             pipeline.init()
         fx.barrier()
 
-        turns_k, first_k = (k + tile_k - 1) // tile_k, fx.Int32(0)
+        turns_k, first_k = (k + tile_k * boxes_k - 1) // (tile_k * boxes_k), fx.Int32(0)
         if fx.const_expr(splits > 1):
             of_split = (turns_k + (splits - 1)) // splits
             first_k = fx.math.min(split * of_split, turns_k)
@@ -163,23 +166,25 @@ def compile_hopper_gemm(
             if fx.const_expr(consumers == 2):  # else there are enough for all
                 fx.nvgpu.set_registers(PRODUCER_REGISTERS, increase=False)
             if (warp == 0) & fx.nvgpu.elect_one():
-                # Where one tile has all rows, B is read once.
-                load_a, load_b = map_a.load_atom(), map_b.load_atom(evict_first=consumers == 1)
+                # Where one tile has all rows, B is read once. With 64 rows it was faster without the hint.
+                load_a, load_b = map_a.load_atom(), map_b.load_atom(evict_first=config.rows < ROWS)
                 place = pipeline.start()
                 for turn in range(first, walk.size, step):
                     row, column = walk(turn)
                     for turn_k in range(turns_k):
                         barrier = pipeline.acquire(place)
-                        fx.copy(
-                            load_a.set_value("barrier", barrier),
-                            tiles_a[None, None, row, first_k + turn_k],
-                            brought[None, None, place.stage],
-                        )
-                        fx.copy(
-                            load_b.set_value("barrier", barrier),
-                            tiles_b[None, None, column, first_k + turn_k],
-                            ring_b[None, None, place.stage],
-                        )
+                        for box in fx.range_constexpr(boxes_k):
+                            from_k, to = (first_k + turn_k) * boxes_k + box, place.stage * boxes_k + box
+                            fx.copy(
+                                load_a.set_value("barrier", barrier),
+                                tiles_a[None, None, row, from_k],
+                                brought[None, None, to],
+                            )
+                            fx.copy(
+                                load_b.set_value("barrier", barrier),
+                                tiles_b[None, None, column, from_k],
+                                ring_b[None, None, to],
+                            )
                         place = place.next()
                 # Not where some multiprocessors have nothing to do: of a next launch of few workgroups they would get
                 # more than their part.
@@ -333,13 +338,14 @@ def compile_hopper_gemm(
                 for turn_k in range(turns_k):
                     pipeline.wait(place)
                     fx.nvgpu.warpgroup_fence(sums)
-                    for step_k in fx.range_constexpr(steps_k):
-                        accumulate = True if step_k else turn_k != 0
+                    for part_k in fx.range_constexpr(boxes_k * steps_k):
+                        accumulate = True if part_k else turn_k != 0
+                        step_k, of_stage = part_k % steps_k, place.stage * boxes_k + part_k // steps_k
                         fx.gemm(
                             tiled.set_value("accumulate", fx.Boolean(accumulate)),
                             sums,
-                            operand_a[None, None, step_k, place.stage],
-                            operand_b[None, None, step_k, place.stage],
+                            operand_a[None, None, step_k, of_stage],
+                            operand_b[None, None, step_k, of_stage],
                             sums,
                         )
                     fx.nvgpu.warpgroup_commit()
@@ -393,8 +399,10 @@ def compile_hopper_gemm(
                 fx.Int64(m), fx.Int64(n), rows_r, columns_r,
             )  # fmt: skip
             maps["residual"] = fx.nvgpu.make_tensor_map(R, (ROWS, box_n), swizzle_c)
-        map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE)
-        map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE)
+        # Of few rows memory is what is waited for: more than a row of the box only costs the L2.
+        fetched = 128 if consumers == 1 else 256
+        map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE, fetched=fetched)
+        map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE, fetched=fetched)
         map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), swizzle_c, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
