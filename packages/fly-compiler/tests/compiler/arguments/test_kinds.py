@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ import flydsl.expr as fx
 from flydsl.call.arguments.kinds import KINDS, kind_of
 from flydsl.call.arguments.signatures import signature
 from flydsl.call.arguments.tensor_kinds import tensor_kind
+from flydsl.frontend.control.tree import is_changed_in_place
 
 
 @fx.struct
@@ -97,3 +100,10 @@ def test_a_call_and_key_of_have_one_key():
     assert list(scale._entries) == [scale.key_of((torch.ones(4), 5.0, 2))]
     scale(np.ones(4, np.float32), 2.0, 3)
     assert list(scale._entries)[1:] == [scale.key_of((np.ones(4, np.float32), 5.0, 3))]
+
+
+def test_a_framework_that_another_thread_is_importing(monkeypatch):
+    for name in ("numpy", "torch"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    assert tensor_kind(type("Fresh", (), {})) is None
+    assert not is_changed_in_place(object())

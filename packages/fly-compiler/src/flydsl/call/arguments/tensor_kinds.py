@@ -53,8 +53,9 @@ _unit_axes = _UnitAxes()
 
 
 def _is_torch(kind: type) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and issubclass(kind, torch.Tensor)
+    # Another thread may be importing torch, as tvm-ffi does: until that has made the class, nothing is of it.
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and issubclass(kind, tensor)
 
 
 def _torch_layout(tensor: Any) -> Layout:
@@ -68,8 +69,8 @@ def _torch_signature(tensor: Any) -> Any:
 
 
 def _is_numpy(kind: type) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and issubclass(kind, numpy.ndarray)
+    array = getattr(sys.modules.get("numpy"), "ndarray", None)
+    return array is not None and issubclass(kind, array)
 
 
 def _numpy_layout(array: Any) -> Layout:

@@ -141,10 +141,11 @@ def _content(value: object) -> Any:
     kind = type(value)
     if kind in _WHOLES:
         return copy(value)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject:
+    # Another thread may be importing them: what has not been made yet, no value is of.
+    array, tensor = getattr(sys.modules.get("numpy"), "ndarray", ()), getattr(sys.modules.get("torch"), "Tensor", ())
+    if isinstance(value, array) and not value.dtype.hasobject:
         return (value.shape, value.tobytes()) if value.nbytes <= _MOST_BYTES else None
-    if torch is not None and isinstance(value, torch.Tensor):
+    if isinstance(value, tensor):
         return (tuple(value.shape), f"version {value._version}")
     return None
 
