@@ -374,12 +374,20 @@ print(cuda.log())
     assert run(code) == "['retain 0']\n"
 
 
-def test_what_fails_ahead_is_the_call_s(run: Run) -> None:
-    """One failure is mended by the call; one that comes again is raised by it."""
+@pytest.mark.parametrize(
+    "begin",
+    [
+        'runtime.load_artifact(os.environ["ARTIFACT"]).load_ahead()',
+        'runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")',
+    ],
+    ids=["artifact", "PTX"],
+)
+def test_what_fails_ahead_is_the_call_s(run: Run, begin: str) -> None:
+    """One failure is mended by the call, which loads again; one that comes again is raised by it."""
     code = f"""{AHEAD}
 def ahead():
     cuda.fail_next("cuModuleLoadDataEx", 218)
-    runtime.load_artifact(os.environ["ARTIFACT"]).load_ahead()
+    {begin}
     library.flydsl_finish_loading()
 ahead()
 cuda.fail_next("cuModuleLoadDataEx", 218)
@@ -456,25 +464,6 @@ library.flydsl_finish_loading()
 print(cuda.log())
 """
     assert run(code) == "['retain 0']\n"
-
-
-def test_what_fails_of_ptx_ahead_is_the_call_s(run: Run) -> None:
-    """As with artifacts: the call loads it again, and raises what the driver says then."""
-    code = f"""{AHEAD}
-def ahead():
-    cuda.fail_next("cuModuleLoadDataEx", 218)
-    runtime.load_ptx_ahead("sm_90a", b"object:sm_90a")
-    library.flydsl_finish_loading()
-ahead()
-cuda.fail_next("cuModuleLoadDataEx", 218)
-failing(f, on(CUDA), on(CUDA), 1)
-ahead()
-f(on(CUDA), on(CUDA), 1)
-print(len(launches()))
-"""
-    first, *_, last = run(code).splitlines()
-    assert first.startswith("DeviceError, False: f: loading the sm_90a code object on device 0 (sm_90a): ")
-    assert last == "1"
 
 
 def test_a_thread_that_cannot_begin_leaves_ptx_to_the_call(run: Run) -> None:

@@ -28,8 +28,8 @@ static const FlyCodeObject code_objects[] = {CODE_OBJECTS{NULL, NULL, 0}};
 static const unsigned slot_bytes[] = {SLOT_BYTES 0};
 enum { SLOTS = sizeof slot_bytes / sizeof *slot_bytes - 1 };
 
-/* What the host function saw: one row per slot. */
-_Thread_local unsigned char seen[64][512];
+/* What the host function saw: a row for each slot, and one more, since there may be none. */
+_Thread_local unsigned char seen[SLOTS + 1][512];
 const unsigned char *seen_slot(unsigned slot) { return seen[slot]; }
 
 /* What it launches. */
