@@ -17,8 +17,10 @@ from .case import INPUT_NAMES, OUTPUT_NAMES, Case
 
 ARCHITECTURES = ("gfx1100", "gfx1201")
 
-HALVES_FLAGS = ("-mwavefrontsize64", "-Xclangas", "-target-feature", "-Xclangas", "+real-true16")
-WHOLE_FLAGS = ("-mwavefrontsize64", "-Xclangas", "-target-feature", "-Xclangas", "-real-true16")
+_WAVES = "-wavefrontsize32,+wavefrontsize64"
+_WHOLE = f"{_WAVES},-real-true16"
+HALVES_FLAGS = (f"-mattr={_WAVES},+real-true16",)
+WHOLE_FLAGS = (f"-mattr={_WHOLE}",)
 
 # Those whose old names the assembler does not take.
 _RENAMED = {
@@ -40,8 +42,6 @@ _MISSING = (
     "instruction not supported on this GPU|not a valid operand|(dpp|e32|sdwa) variant of this instruction is not "
     "supported|invalid operand for instruction|operands are not valid|not supported on this GPU"
 )
-_WAVES = "-wavefrontsize32,+wavefrontsize64"
-_WHOLE = f"{_WAVES},-real-true16"
 _ROTATE = "v_alignbit_b32 {x}, {x}, {x}, 16"
 
 

@@ -99,8 +99,8 @@ class Runner:
             stores="".join(_access("store", f"v{40 + i}", row * i) for i in range(results)),
             code="\n".join("  " + line.strip() for line in code.strip().splitlines()),
         )
-        flags = ("-Xclangas", "-target-feature", "-Xclangas", "+real-true16", "-mno-wavefrontsize64")
-        module = self._build(text, arch, "asm", flags if lanes == 32 else (*flags[:-1], "-mwavefrontsize64"))
+        features = "+real-true16" if lanes == 32 else "+real-true16,-wavefrontsize32,+wavefrontsize64"
+        module = self._build(text, arch, "asm", (f"-mattr={features}",))
         out = np.zeros((results, threads), np.uint32)
         module.kernel("f")(groups, threads, given, out)
         return out
