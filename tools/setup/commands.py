@@ -57,19 +57,16 @@ def test(arguments: argparse.Namespace) -> int:
     chosen = arguments.package.removeprefix("fly-") if arguments.package else None
     if chosen and chosen != "lint" and chosen not in names:
         raise SetupError(f"no tests for {arguments.package!r}; there are: lint, {', '.join(names)}")
-    total = suites.Counts()
-    lines: list[str] = []
-    if chosen in (None, "lint"):
-        passed, failed = lint.run()
-        total += suites.Counts(passed, failed)
-        lines.append(f"{'lint':12} {passed:6} passed {failed:4} failed")
-    for suite in suites.ALL:
-        if chosen in (None, suite.name):
-            counts = suites.run(suite, arguments.rest)
-            total += counts
-            lines.append(
-                f"{suite.name:12} {counts.passed:6} passed {counts.failed:4} failed {counts.skipped:4} skipped"
-            )
+    if chosen is None:
+        checks, counts = suites.run_all(lint.run)
+    else:
+        checks = lint.run() if chosen == "lint" else (0, 0)
+        counts = {suite.name: suites.run(suite, arguments.rest) for suite in suites.ALL if suite.name == chosen}
+    total = sum(counts.values(), suites.Counts(*checks))
+    lines = [f"{'lint':12} {checks[0]:6} passed {checks[1]:4} failed"] if chosen in (None, "lint") else []
+    lines += [
+        f"{name:12} {one.passed:6} passed {one.failed:4} failed {one.skipped:4} skipped" for name, one in counts.items()
+    ]
     print("\n".join(("", *lines)))
     print(f"in {time.monotonic() - started:.0f} s", flush=True)
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped", flush=True)

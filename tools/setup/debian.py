@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from .shell import SetupError, run
+from .shell import SetupError, alone, run
 
 LLVM = "22"  # the major version that the whole repository is built against
 
@@ -54,7 +54,11 @@ def ensure(packages: tuple[str, ...]) -> None:
             "this is not a Debian system (no apt-get). Install the equivalents of these packages by hand, and build "
             f"each folder of packages/ with pip: {' '.join(packages)}"
         )
-    wanted = missing(packages)
+    with alone("Debian"):
+        _install(missing(packages))
+
+
+def _install(wanted: list[str]) -> None:
     if not wanted:
         return
     root = [] if os.geteuid() == 0 else ["sudo", "--non-interactive"]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from . import debian
 from .paths import BUILD, ROOT, cache_dir
-from .shell import SetupError, run
+from .shell import SetupError, alone, run
 
 LOCKS = Path(__file__).with_name("locks")
 PROJECT = ROOT / "pyproject.toml"
@@ -29,6 +29,11 @@ PROJECT = ROOT / "pyproject.toml"
 @cache
 def tools_bin() -> Path:
     """The folder with `uv`, installed on first use."""
+    with alone("uv"):
+        return _tools_bin()
+
+
+def _tools_bin() -> Path:
     lock = LOCKS / "bootstrap.txt"
     # Clones that are at different locks, or under different Pythons, share the cache and not the folder.
     home = cache_dir() / f"tools-{hashlib.sha256(lock.read_bytes() + sys.executable.encode()).hexdigest()[:12]}"
@@ -84,6 +89,11 @@ def environment(name: str, version: str = "") -> Path:
     Made on first use, and anew when `pyproject.toml` or its lock changes. `version` ("3.12") names another Python than
     this one.
     """
+    with alone(f"environment {name} {version}"):
+        return _environment(name, version)
+
+
+def _environment(name: str, version: str) -> Path:
     lock = LOCKS / f"{name}.txt"
     declared = _digest(PROJECT, *([lock] if lock.exists() else []))
     folder = BUILD / "environments" / (f"{name}-{version}" if version else name)

@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+SIDE_BY_SIDE = False
+"""Whether several commands run at a time: a line of a terminal is then no command's own."""
+
 _STEP = re.compile(r"\[(\d+)/(\d+)\] ")  # how ninja begins its lines
 
 
@@ -24,7 +27,7 @@ class Progress:
         self._what, self._stream, self._clock, self._every = what, stream or sys.stderr, clock, every
         self._started = self._said = clock()
         self._done = self._total = 0
-        self._live = self._stream.isatty()
+        self._live = self._stream.isatty() and not SIDE_BY_SIDE
         self._width = 0
 
     def see(self, line: str) -> None:
@@ -49,17 +52,17 @@ class Progress:
         if self._live and self._width:
             self._write("\r" + " " * self._width + "\r")
         if taken > 5:
-            self._write(f"tools/dev:   … {_duration(taken)}\n")
+            self._write(f"tools/dev:   … {duration(taken)}\n")
 
     def _text(self, now: float) -> str:
         elapsed = now - self._started
         text = f"tools/dev:   {self._what}: "
         if not self._total:
-            return text + f"{_duration(elapsed)} so far"
-        text += f"{self._done} of {self._total} steps, {_duration(elapsed)} so far"
+            return text + f"{duration(elapsed)} so far"
+        text += f"{self._done} of {self._total} steps, {duration(elapsed)} so far"
         # The first steps are no measure for the others: they configure, or wait for nothing.
         if self._done >= 10 and self._done < self._total:
-            text += f", about {_duration(elapsed / self._done * (self._total - self._done))} left"
+            text += f", about {duration(elapsed / self._done * (self._total - self._done))} left"
         return text
 
     def _write(self, text: str) -> None:
@@ -68,5 +71,6 @@ class Progress:
         self._stream.flush()
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds for people."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

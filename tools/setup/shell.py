@@ -12,6 +12,15 @@ from pathlib import Path
 
 from .progress import Progress
 
+_ALONE: dict[str, threading.RLock] = {}
+_GUARD = threading.Lock()
+
+
+def alone(what: str) -> threading.RLock:
+    """The lock of something that one thread makes, while others that need it wait: a wheel, an environment."""
+    with _GUARD:
+        return _ALONE.setdefault(what, threading.RLock())
+
 
 class SetupError(Exception):
     """A step of the setup failed; the text says which, and what to do."""
@@ -19,7 +28,7 @@ class SetupError(Exception):
 
 def say(text: str) -> None:
     """Tell the person what happens now."""
-    print(f"tools/dev: {text}", file=sys.stderr, flush=True)
+    print(f"tools/dev: {text}\n", end="", file=sys.stderr, flush=True)  # in one piece, beside other threads
 
 
 def run(

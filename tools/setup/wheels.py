@@ -17,7 +17,7 @@ from pathlib import Path
 from . import debian, environments, llvm_sources, old_glibc
 from .paths import BUILD, PACKAGES, ROOT, cache_dir
 from .release_notes import release_notes
-from .shell import SetupError, run
+from .shell import SetupError, alone, run
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,11 @@ def build(package: Package) -> Path:
     """The wheel of a package, built if there is none of its present sources."""
     if package.native:  # before the wheel is looked for: tests call some of these programs, too
         debian.ensure(debian.BUILD_PACKAGES)
+    with alone(f"wheel {package.name}"):
+        return _build(package)
+
+
+def _build(package: Package) -> Path:
     shelf = BUILD / "wheels" / f"{package.name}-{fingerprint(package)}"
     ready = sorted(shelf.glob("*.whl"))
     if ready:
@@ -276,6 +281,11 @@ def install(
     Those of `with_tests` come with their extra `test`. With `editable`, pure Python packages are installed as links to
     their sources.
     """
+    with alone(f"wheels in environment {environment}"):
+        return _install(environment, packages, with_tests, editable)
+
+
+def _install(environment: str, packages: Sequence[str], with_tests: Sequence[str], editable: bool) -> Path:
     folder = environments.environment(environment)
     requirements: list[str] = []
     record: list[str] = []
