@@ -77,7 +77,7 @@ ALL = {
 # What wheels are built with, and what is written into each.
 _BUILDERS = (
     environments.LOCKS / "build.txt",
-    *map(Path(__file__).with_name, ("bill_of_materials.py", "presets.json", "third_party.py")),
+    *map(Path(__file__).with_name, ("bill_of_materials.py", "compile.sh", "presets.json", "third_party.py")),
 )
 
 
@@ -170,6 +170,7 @@ def _build_into(
             "CCACHE_NOHASHDIR": "1",
             # What ccache asks for where headers are precompiled.
             "CCACHE_SLOPPINESS": "pch_defines,time_macros",
+            "CCACHE_PCH_EXTSUM": "1",  # compile.sh
             "CMAKE_BUILD_PARALLEL_LEVEL": str(len(os.sched_getaffinity(0))),
         }
     if package.needs_llvm_sources:

@@ -33,10 +33,11 @@ function(fly_python_compile_flags target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/python)
   target_include_directories(${target} SYSTEM PRIVATE
     ${FLY_CHANGED_HEADERS} ${PROJECT_BINARY_DIR}/include ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  add_dependencies(${target} FlyIRIncGen FlyROCDLIncGen FlyNVVMIncGen FlyKtraceIncGen)
   target_compile_definitions(${target} PRIVATE
     _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS
     MLIR_PYTHON_PACKAGE_PREFIX=flydsl._mlir. MLIR_BINDINGS_PYTHON_DOMAIN=${FLY_NB_DOMAIN} NB_DOMAIN=${FLY_NB_DOMAIN})
-  target_compile_options(${target} PRIVATE -frtti -fexceptions)
+  target_compile_options(${target} PRIVATE -frtti -fexceptions "SHELL:-Xclang -fno-pch-timestamp") # else ccache refuses
 endfunction()
 
 function(fly_install_python_library target rpath)
@@ -80,6 +81,7 @@ function(fly_python_support)
   endif()
   target_compile_definitions(FlyPythonSupport PRIVATE MLIR_CAPI_BUILDING_LIBRARY=1)
   fly_python_compile_flags(FlyPythonSupport)
+  target_precompile_headers(FlyPythonSupport PRIVATE ${PROJECT_SOURCE_DIR}/python/Precompiled.h)
 endfunction()
 
 # fly_python_extension(NAME sources... [WARNINGS] [LINK_OPTIONS options...]): the extension module
@@ -118,6 +120,7 @@ function(fly_python_extension name)
   endif()
   set_target_properties(${module} PROPERTIES OUTPUT_NAME ${name})
   fly_python_compile_flags(${compiled})
+  target_precompile_headers(${compiled} REUSE_FROM FlyPythonSupport)
   if(ARG_WARNINGS)
     target_compile_options(${compiled} PRIVATE -Wall -Wextra -Werror)
   endif()

@@ -10,6 +10,7 @@
 #include "fly/Emit/InstructionAvailability.h"
 #include "fly/Emit/Linker.h"
 
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"

@@ -6,7 +6,6 @@
 #ifndef FLY_EMIT_CODEOBJECT_H
 #define FLY_EMIT_CODEOBJECT_H
 
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -15,6 +14,10 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace mlir::ROCDL {
+class ROCDLTargetAttr;
+}
 
 namespace fly {
 

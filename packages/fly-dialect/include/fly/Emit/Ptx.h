@@ -5,7 +5,6 @@
 #ifndef FLY_EMIT_PTX_H
 #define FLY_EMIT_PTX_H
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Operation.h"
 
 #include <cstdint>
@@ -14,6 +13,9 @@
 
 namespace mlir {
 class DialectRegistry;
+}
+namespace mlir::NVVM {
+class NVVMTargetAttr;
 }
 
 namespace fly {
