@@ -184,6 +184,15 @@ class Runner:
 
 
 @pytest.fixture
+def hopper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Kernels are compiled for sm_90a, and nothing is called."""
+    monkeypatch.delenv("ARCH", raising=False)
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
 def run(emulator: Any) -> Runner:
     """See the page's top and `Runner.__call__`."""
     return Runner(emulator)

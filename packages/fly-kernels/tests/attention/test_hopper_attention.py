@@ -13,15 +13,7 @@ from flydsl.kernels.attention.hopper_attention import compile_hopper_attention
 from flydsl.kernels.attention.hopper_config import HopperAttentionConfig
 from flydsl.kernels.attention.swa_gfx950 import build_gqa_attn
 
-pytestmark = pytest.mark.once
-
-
-@pytest.fixture(autouse=True)
-def hopper(monkeypatch, tmp_path):
-    monkeypatch.delenv("ARCH", raising=False)
-    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
-    monkeypatch.setenv("COMPILE_ONLY", "1")
-    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("hopper")]
 
 
 def ptx():

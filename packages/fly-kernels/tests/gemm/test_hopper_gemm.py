@@ -13,17 +13,9 @@ from flydsl.kernels.common.mma.mfma_epilogues import Epilogue
 from flydsl.kernels.gemm.hopper_config import HopperConfig, default_hopper_config
 from flydsl.kernels.gemm.hopper_gemm import compile_hopper_gemm
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.usefixtures("hopper")]
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}
-
-
-@pytest.fixture(autouse=True)
-def hopper(monkeypatch, tmp_path):
-    monkeypatch.delenv("ARCH", raising=False)
-    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
-    monkeypatch.setenv("COMPILE_ONLY", "1")
-    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def ptx_of_the_last():
