@@ -52,17 +52,22 @@ TIMED = (
     ("fp8", 16, 28672, 8192), ("bf16", 16, 1024, 16384), ("bf16", 64, 2048, 16384), ("bf16", 64, 4096, 4096),
     ("bf16", 64, 8192, 8192), ("bf16", 32, 11008, 4096), ("bf16", 16, 14336, 4096), ("bf16", 16, 5120, 5120),
     ("fp8", 64, 14336, 4096), ("fp8", 64, 4096, 14336), ("bf16", 128, 1024, 16384), ("bf16", 256, 4096, 4096),
-    ("bf16", 512, 4096, 4096),
+    ("bf16", 512, 4096, 4096), ("bf16", 640, 5120, 5120), ("bf16", 1280, 4096, 4096), ("bf16", 2048, 2048, 2048),
+    ("bf16", 4096, 11008, 4096), ("bf16", 3072, 3072, 3072), ("fp8", 640, 5120, 5120), ("fp8", 2048, 5120, 5120),
 )  # fmt: skip
 # M, N, K; K and N in multiples of 16 bytes of their rows.
 CHECKED = (
-    (128, 256, 64), (1, 16, 16), (7, 8, 2048), (64, 512, 128), (200, 264, 80), (129, 520, 4112), (1000, 1008, 1008),
-    (513, 2056, 272), (2048, 2048, 512), (4224, 4352, 96), (8192, 136, 192),
+    (128, 256, 64), (1, 16, 16), (4224, 4352, 96), (200, 264, 80), (129, 520, 4112), (1000, 1008, 1008), (7, 8, 2048),
+    (64, 512, 128), (513, 2056, 272), (2048, 2048, 512), (8192, 136, 192),
 )  # fmt: skip
 # What HopperConfig takes, by the name of an artifact.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "192x5p": {"tile_n": 192, "stages": 5, "store_n": 32, "store_buffers": 1, "pingpong": True},
+    "160x5p": {"tile_n": 160, "stages": 5, "store_n": 32, "pingpong": True},
+    "128x6p": {"tile_n": 128, "stages": 6, "store_n": 64, "store_buffers": 1, "pingpong": True},
+    "112x7p": {"tile_n": 112, "stages": 7, "store_n": 16, "pingpong": True},
+    "96x7p": {"tile_n": 96, "stages": 7, "store_n": 32, "store_buffers": 1, "pingpong": True},
     "256x4": {},
-    "256x3s": {"stages": 3, "store_n": 256, "store_buffers": 1},
     "128x6": {"tile_n": 128, "stages": 6},
     "64x8": {"tile_n": 64, "stages": 8},
     "64x6k4": {"tile_n": 64, "stages": 6, "splits": 4},
@@ -78,10 +83,14 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "32x8b2r64": {"tile_n": 32, "stages": 8, "rows": 64, "store_buffers": 1, "boxes": 2},
     "32x8b2r64k2": {"tile_n": 32, "stages": 8, "rows": 64, "splits": 2, "store_buffers": 1, "boxes": 2},
 }
-# Operands, results and epilogues of further artifacts, that are checked: words of `Epilogue`.
+# Operands, results and epilogues of further artifacts, that are checked: words of `Epilogue`, and the configuration
+# where it is not the default.
 FINISHED = (
     ("fp8", "bf16", "scaled"), ("fp8", "f32", "scaled_bias"), ("int8", "bf16", "scaled_bias_relu"),
     ("int8", "f32", "scaled"), ("bf16", "bf16", "bias_gelu"), ("fp16", "fp16", "bias_silu"), ("bf16", "f32", "none"),
+    ("bf16", "bf16", "residual"), ("fp8", "bf16", "scaled_bias_silu_residual", "160x5p"),
+    ("fp8", "bf16", "scaled", "192x5p"), ("bf16", "bf16", "bias_gelu_residual", "96x7p"),
+    ("fp16", "fp16", "bias_residual", "128x6"),
 )  # fmt: skip
 
 
@@ -89,8 +98,8 @@ def _name(dtype: str, configuration: str) -> str:
     return f"gemm-{dtype}-{configuration}"
 
 
-def _finished_name(dtype: str, out: str, words: str) -> str:
-    return f"gemm-{dtype}-{out}-{words}"
+def _finished_name(*parts: str) -> str:
+    return "-".join(("gemm", *parts))
 
 
 def pack(folder: Path) -> int:
@@ -141,11 +150,14 @@ def _compile(what: tuple[str, Path]) -> None:
         out = "fp16" if dtype == "fp16" else "bf16"
         launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=HopperConfig(**CONFIGURATIONS[rest[0]]))
     else:
-        out, words = rest
-        epilogue = Epilogue("scaled" in words, "bias" in words, _activation(words))
-        launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, epilogue=epilogue)
+        out, words = rest[:2]
+        epilogue = Epilogue("scaled" in words, "bias" in words, _activation(words), "residual" in words)
+        config = HopperConfig(**CONFIGURATIONS[rest[2]]) if len(rest) == 3 else None
+        launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=config, epilogue=epilogue)
         if words != "none":
             extras = [torch.empty(384), torch.empty(512), torch.empty(512, dtype=types[out])]
+        if epilogue.residual:
+            extras.append(torch.empty((384, 512), dtype=types[out]))
     _export(launch, types[dtype], types[out], extras, path)
 
 
@@ -192,6 +204,8 @@ class Operands:
         if words != "none":
             scales = [torch.rand(length, generator=generator, device="cuda") + 0.01 for length in (m, n)]
             self.extras = [*scales, torch.randn(n, generator=generator, device="cuda").to(kind)]
+        if "residual" in words:
+            self.extras.append(torch.randn(m, n, generator=generator, device="cuda").to(kind))
 
     def worst(self, say: bool = False) -> float:
         """The largest error in units of what is allowed: half a unit of the last place of C, and a rounding a sum.
@@ -227,6 +241,9 @@ class Operands:
                 }  # fmt: skip
                 expected = functions[activation](expected)
                 allowed = allowed * 1.2 + expected.abs() * 2.0**-20
+            if "residual" in self.words:
+                expected = expected + self.extras[3][first : first + 1024].double()
+                allowed = allowed + expected.abs() * 2.0**-23
             allowed = allowed + ulp * expected.abs() + 2.0**-25
             result = self.c[first : first + 1024].double()
             error = (result - expected).abs() / allowed
@@ -283,7 +300,7 @@ def check(folder: Path, only: str | None, most: int) -> int:
     import torch
 
     _, dtype, *rest = only.split("-")
-    out, words = rest if len(rest) == 2 else (None, "none")
+    out, words = rest[:2] if len(rest) > 1 else (None, "none")
     run = _ours(folder, only)
     wrong = 0
     rows = CONFIGURATIONS.get(rest[0], {}).get("rows", 1 << 20)

@@ -280,6 +280,28 @@ def test_clusters():
 
 
 @pytest.mark.parametrize(
+    ("first", "count", "stage", "parity"), [(0, 2, 2, 0), (0, 3, 0, 1), (2, 4, 0, 0), (1, 7, 2, 0)]
+)
+def test_places_of_a_ring_that_are_skipped(first, count, stage, parity):
+    """Known ones are folded: what is stored are the numbers."""
+
+    @flyc.kernel(known_block_size=(128, 1, 1))
+    def kernel(x: fx.Tensor):
+        place = fx.nvgpu.PipelineState(3, first).skip(count)
+        x[0], x[1] = fx.Float32(place.stage), fx.Float32(place.parity)
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(1,), block=(128,))
+
+    ptx = ptx_of(launch, X)
+    floats = {"0": 0, "1065353216": 1, "1073741824": 2}
+    stored = dict(re.findall(r"mov\.b32 \t(%r\d+), (\d+);", ptx))
+    values = [floats[stored.get(one, one)] for one in re.findall(r"st\.global\.b32 \t\[[^]]*\], (\S+);", ptx)]
+    assert values == [stage, parity]
+
+
+@pytest.mark.parametrize(
     ("count", "of_global", "error", "message"),
     [
         (5, False, ValueError, "at most 128 bits, got 5 elements of 32"),

@@ -91,6 +91,12 @@ def _field(a: Array, first: Array, length: Array) -> Array:
     return (a >> first) & ((np.uint32(1) << length) - np.uint32(1))
 
 
+def _signed_field(a: Array, first: Array, length: Array) -> Array:
+    """Of fields that lie within the 32 bits."""
+    above = (np.uint32(32) - first - length).astype(np.int32)
+    return (a << above) >> (above + first.astype(np.int32))
+
+
 def _table() -> dict[str, Operation]:
     def wide(a: Array, b: Array) -> Array:
         return a.astype(np.int64) * b.astype(np.int64)
@@ -98,6 +104,7 @@ def _table() -> dict[str, Operation]:
     table = {
         "add.rn.f32": Operation(("f32",) * 2, "f32", np.add),
         "bfe.u32": Operation(("u32",) * 3, "u32", _field),
+        "bfe.s32": Operation(("s32", "u32", "u32"), "s32", _signed_field),
         "cvt.rn.bf16x2.f32": Operation(
             ("f32",) * 2, "b32", lambda high, low: bfloat16(high) << np.uint32(16) | bfloat16(low)
         ),
@@ -110,6 +117,7 @@ def _table() -> dict[str, Operation]:
         "div.u32": Operation(("u32",) * 2, "u32", lambda a, b: a // np.maximum(b, 1)),
         "mad.lo.s32": Operation(("s32",) * 3, "s32", lambda a, b, c: np.add(a * b, c)),
         "mul.hi.s32": Operation(("s32",) * 2, "s32", lambda a, b: wide(a, b) >> 32),
+        "mul.hi.u32": Operation(("u32",) * 2, "u32", lambda a, b: a.astype(np.uint64) * b >> np.uint64(32)),
         "mul.lo.s32": Operation(("s32",) * 2, "s32", np.multiply),
         "mul.wide.s32": Operation(("s32",) * 2, "s64", wide),
         "neg.s32": Operation(("s32",), "s32", np.negative),

@@ -407,7 +407,7 @@ class _Warp:
         if one.operation in _NOTHING:
             return iter(())
         kind = one.operation
-        whole = ".aligned" in kind or kind in ("bar.sync", "elect.sync", "shfl.sync.idx.b32")
+        whole = ".aligned" in kind or kind in ("bar.sync", "bar.arrive", "elect.sync", "shfl.sync.idx.b32")
         if whole and not active.all():
             raise Fault(f"{one} by some lanes")
         if kind.startswith("wgmma."):
@@ -479,13 +479,15 @@ class _Warp:
                 parity = int(self._bits(operands[1])[lane]) & 1
                 # The phase of that parity has ended and the one behind it has not.
                 yield lambda: (barrier.phase - 1) % 2 == parity
-            case "bar.sync":
+            case "bar.sync" | "bar.arrive":
                 threads = self._same(operands[1]) if len(operands) > 1 else machine.program.threads
                 named = workgroup.barriers.setdefault(self._same(operands[0]), _Barrier(threads))
                 if named.arrived and named.threads != threads:
                     raise Fault("a barrier of two counts")
                 named.threads = threads
-                yield named.arrive(LANES)
+                all_there = named.arrive(LANES)
+                if one.operation == "bar.sync":
+                    yield all_there
             case "barrier.cluster.arrive":
                 self.all_in_cluster = machine.together.arrive(int(active.sum()))
             case "barrier.cluster.wait":

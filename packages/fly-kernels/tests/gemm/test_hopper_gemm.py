@@ -71,11 +71,32 @@ def test_the_program(dtype, config):
         (HopperConfig(rows=8), "rows is 16, 32, 64 or 128, got 8"),
         (HopperConfig(boxes=3), "boxes is 1 or 2, got 3"),
         (HopperConfig(splits=9), "splits is 1 to 8, got 9"),
+        (HopperConfig(pingpong=True, stages=2), "registers for 24576 sums, and 128 rows of 256 columns have 32768"),
+        (HopperConfig(64, rows=64, pingpong=True), "pingpong is for rows = 128 and splits = 1, got 64 and 1"),
+        (HopperConfig(64, splits=2, pingpong=True), "pingpong is for rows = 128 and splits = 1, got 128 and 2"),
+        (HopperConfig(192, 5, pingpong=True), "2 tiles of 64 columns to store take 271360 bytes"),
     ],
 )
 def test_a_configuration_that_does_not_fit(config, message):
     with pytest.raises(ValueError, match=message):
         compile_hopper_gemm(in_dtype="bf16", config=config)
+
+
+def test_consumers_take_turns():
+    config = HopperConfig(128, 6, store_buffers=1, pingpong=True)
+    launch = compile_hopper_gemm(in_dtype="bf16", config=config)
+    a, b = (torch.empty((rows, 256), dtype=torch.bfloat16) for rows in (384, 512))
+    launch(torch.empty((384, 512), dtype=torch.bfloat16), a, b)
+    ptx = ptx_of_the_last()
+    # Each has both halves of a tile's rows; one of them releases a stage.
+    assert ptx.count("wgmma.mma_async.sync.aligned.m64n128k16") == 2 * 4
+    values = dict(re.findall(r"mov\.b32 \t(%r\d+), (\d+);", ptx))
+    counts = re.findall(r"mbarrier\.init\.shared\.b64 \t\[[^]]*\], (%r\d+);", ptx)
+    assert [int(values[one]) for one in counts] == [1] * 12
+    # Who is done hands over to the other, who waits for it.
+    assert len(re.findall(r"bar\.arrive %r\d+, 256;", ptx)) == len(re.findall(r"bar\.sync \t%r\d+, 256;", ptx)) == 1
+    assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 2
+    assert f" {128 * (128 + 128)};" in ptx
 
 
 def test_types_and_targets(monkeypatch):
@@ -132,7 +153,12 @@ def test_a_long_k_is_split_where_tiles_are_few():
     [
         (16, 1000, 16384, 64, 4), (16, 1000, 8192, 32, 2), (16, 1000, 8191, 32, 1), (16, 1000, 0, 32, 1),
         (64, 2048, 1 << 20, 32, 2), (64, 4096, 1 << 20, 32, 1), (128, 1024, 1 << 20, 64, 4),
-        (256, 4096, 1 << 20, 64, 1), (512, 4096, 1 << 20, 128, 1), (4096, 4096, 1 << 20, 256, 1),
+        (128, 4096, 1 << 20, 64, 2), (100, 4096, 4096, 64, 1), (256, 4096, 1 << 20, 64, 1),
+        (512, 4096, 1 << 20, 128, 1), (16384, 8192, 2048, 192, 1),
+        (768, 4096, 8192, 192, 1), (640, 5120, 10240, 112, 1), (1280, 4096, 8192, 160, 1), (384, 12288, 8192, 96, 1),
+        (4096, 4096, 8192, 128, 1), (8192, 8192, 16384, 192, 1), (8192, 28672, 8192, 128, 1),
+        # Rows that do not begin at multiples of 128 bytes.
+        (4000, 4000, 8000, 256, 1), (4000, 4000, 8064, 128, 1),
     ],
 )  # fmt: skip
 def test_the_default_for_a_shape(m, n, k_bytes, tile_n, splits):
@@ -157,8 +183,8 @@ def test_few_rows(rows, hints):
     assert f" {2 * 128 * (rows + 32)};" in ptx
 
 
-@pytest.mark.parametrize(("rows", "fetched"), [(64, [128, 128, 256]), (128, [256, 256, 256])])
-def test_what_the_l2_fetches_together(rows, fetched, monkeypatch):
+@pytest.mark.parametrize(("rows", "splits", "fetched"), [(64, 1, 128), (64, 2, 128), (128, 1, 128), (128, 2, 256)])
+def test_what_the_l2_fetches_together(rows, splits, fetched, monkeypatch):
     found = []
 
     def make_tensor_map(*arguments, fetched=256, make=fx.nvgpu.make_tensor_map, **options):
@@ -166,17 +192,20 @@ def test_what_the_l2_fetches_together(rows, fetched, monkeypatch):
         return make(*arguments, fetched=fetched, **options)
 
     monkeypatch.setattr(fx.nvgpu, "make_tensor_map", make_tensor_map)
-    launch = compile_hopper_gemm(in_dtype="bf16", config=HopperConfig(64, 4, rows=rows))
+    launch = compile_hopper_gemm(in_dtype="bf16", config=HopperConfig(64, 4, rows=rows, splits=splits))
     a, b = (torch.empty((one, 256), dtype=torch.bfloat16) for one in (64, 512))
     launch(torch.empty((64, 512), dtype=torch.bfloat16), a, b)
     # Of A, B and C.
-    assert found == fetched
+    assert found == [fetched, fetched, 256]
 
 
 @pytest.mark.parametrize(
     ("shape", "config"),
     [
-        ((4096, 4096), HopperConfig(256, 3, store_n=256, store_buffers=1)),
+        ((4096, 4096), HopperConfig(128, 6, store_n=64, store_buffers=1, pingpong=True)),
+        ((8192, 8192), HopperConfig(192, 5, store_n=32, store_buffers=1, pingpong=True)),
+        ((1280, 4096), HopperConfig(160, 5, store_n=32, pingpong=True)),
+        # One tile for each multiprocessor: nothing to take turns with.
         ((512, 4096), HopperConfig(128, 6)),
         ((16, 4096), HopperConfig(32, 8, store_buffers=1, rows=16, boxes=2)),
         ((64, 8192), HopperConfig(64, 6, rows=64, boxes=2)),
@@ -188,21 +217,17 @@ def test_the_configuration_of_a_shape(shape, config):
     assert default_hopper_config(*shape) == config
 
 
-def test_wide_tiles_are_stored_at_once_where_there_is_room():
-    assert default_hopper_config(epilogue=Epilogue(scaled=True)).stored_columns == 256
-    assert default_hopper_config(epilogue=Epilogue(scaled=True, bias=True)).stored_columns == 64
-    # Twice the bytes have no room beside three stages.
-    assert default_hopper_config(out_dtype="f32").stored_columns == 64
-
-
 @pytest.mark.parametrize("rows", [1, 17, 33, 65, 4096])
 def test_there_is_a_default_for_every_product(rows):
     for out_dtype, bytes_of_one in (("bf16", 2), ("f32", 4)):
         for residual in (False, True):
             epilogue = Epilogue(True, True, "relu", residual)
             for columns in (16, 1000, 2048, 5120, 14336, 151936):
-                found = default_hopper_config(rows, columns, k_bytes=1 << 20, epilogue=epilogue, out_dtype=out_dtype)
-                found.check(epilogue, bytes_of_one)
+                for k_bytes in (1 << 20, 8016):
+                    found = default_hopper_config(
+                        rows, columns, k_bytes=k_bytes, epilogue=epilogue, out_dtype=out_dtype
+                    )
+                    found.check(epilogue, bytes_of_one)
 
 
 def test_a_residual_comes_to_where_results_go():

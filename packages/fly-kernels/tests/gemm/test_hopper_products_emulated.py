@@ -125,6 +125,8 @@ def shapes(dtype, config):
 DEFAULTS = [
     (16, 4096, 8192), (16, 28672, 8192), (16, 1024, 16384), (16, 1024, 32768), (32, 14336, 8192), (64, 8192, 8192),
     (64, 28672, 16384), (64, 2048, 32768), (128, 1024, 32768), (512, 4096, 8192), (4096, 4096, 8192),
+    (8192, 8192, 16384), (1280, 4096, 8192), (640, 5120, 10240), (384, 12288, 8192), (768, 4096, 8192),
+    (128, 4096, 32768),
 ]  # fmt: skip
 SOME = [(64, 8192, 8192), (16, 28672, 8192), (64, 2048, 32768)]
 
@@ -152,13 +154,17 @@ def test_defaults(dtype, point):
 FEW_ROWS = HopperConfig(32, 3, rows=16, store_buffers=1, boxes=2)
 LARGE = HopperConfig(64, 3, store_n=32, store_buffers=1)
 SPLIT = HopperConfig(32, 3, rows=64, splits=2, store_buffers=1, boxes=2)
+IN_TURNS = HopperConfig(64, 3, store_n=32, store_buffers=1, pingpong=True)
 
 
 @pytest.mark.parametrize(
     ("dtype", "config"),
-    [("bf16", FEW_ROWS), ("fp8", FEW_ROWS), ("bf16", LARGE), ("bf16", SPLIT), ("fp8", SPLIT)],
-    ids=["few rows", "few rows fp8", "large", "split", "split fp8"],
-)
+    [
+        ("bf16", FEW_ROWS), ("fp8", FEW_ROWS), ("bf16", LARGE), ("bf16", SPLIT), ("fp8", SPLIT), ("bf16", IN_TURNS),
+        ("fp8", IN_TURNS),
+    ],
+    ids=["few rows", "few rows fp8", "large", "split", "split fp8", "in turns", "in turns fp8"],
+)  # fmt: skip
 def test_small_rings(dtype, config):
     one = product(dtype, config)
     for seed, (m, n, k) in enumerate(shapes(dtype, config)):
@@ -167,11 +173,11 @@ def test_small_rings(dtype, config):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bf16", "fp8"])
-@pytest.mark.parametrize("config", [FEW_ROWS, LARGE, SPLIT], ids=["few rows", "large", "split"])
+@pytest.mark.parametrize("config", [FEW_ROWS, LARGE, SPLIT, IN_TURNS], ids=["few rows", "large", "split", "in turns"])
 def test_random_shapes(dtype, config):
     one, numbers, unit = product(dtype, config), np.random.default_rng(0), 16 // BYTES[dtype]
     for seed in range(20):
-        m = int(numbers.integers(1, config.rows + (200 if config is LARGE else 1)))
+        m = int(numbers.integers(1, config.rows + (200 if config.consumers == 2 else 1)))
         n, k = 8 * int(numbers.integers(1, 30)), unit * int(numbers.integers(1, 100))
         one.run(m, n, k, seed=seed, workgroups=1 + seed % 3)
 
@@ -194,6 +200,7 @@ def instead(pattern, replacement, number=0):
 WAIT = r"\{\s*\.reg \.pred\s+P1;[^{}]*try_wait[^{}]*\}"
 READ = r"cp\.async\.bulk\.wait_group\.read\s+0;"
 PARITY = r"(try_wait\S+ P1, \[%r\d+\]), %r\d+,"
+AROUND = r"@%p\d+ bra\s+\$\S+;(?=(?:\s*(?:\.loc|//).*)*\s*bar\.{}\s+%r\d+, 256;)"
 TOGETHER = r"barrier\.cluster\.arrive;\s*barrier\.cluster\.wait;"
 # What is planted, where, and what is said of it.
 FAULTS = {
@@ -222,6 +229,10 @@ FAULTS = {
     "others are gone when their sums are read": (
         SPLIT, lambda ptx: without(TOGETHER, 2)(without(TOGETHER, 1)(ptx)), "a load of a workgroup that is gone",
     ),
+    "a turn is not waited for": (IN_TURNS, without(r"bar\.sync\s+%r\d+, 256;"), "deadlock|too many arrivals"),
+    "a turn is not handed over": (IN_TURNS, without(r"bar\.arrive\s+%r\d+, 256;"), "deadlock"),
+    "a turn is handed over behind the last tile": (IN_TURNS, without(AROUND.format("arrive")), "barrier at the end"),
+    "who is first waits for a turn": (IN_TURNS, without(AROUND.format("sync")), "deadlock"),
     "warps that load are not at the cluster's barrier": (SPLIT, without(TOGETHER, 2), "deadlock"),
 }  # fmt: skip
 

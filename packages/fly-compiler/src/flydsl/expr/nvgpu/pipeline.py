@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ops.select import select
 from ..values.numeric.base import Numeric, as_numeric
-from ..values.numeric.types import Int32
+from ..values.numeric.types import Int32, Uint32
 from ..values.pointer import Pointer
 from .mbarriers import Mbarriers, fence_mbarrier_init
 
@@ -35,6 +35,17 @@ class PipelineState:
         up = self.stage + 1
         wraps = up == self.stages
         return PipelineState(self.stages, select(wraps, Int32(0), up), select(wraps, self.parity ^ 1, self.parity))
+
+    def skip(self, count: int | Numeric) -> PipelineState:
+        """Return the place `count` places on, 0 or more: those between are somebody else's.
+
+        A parity tells a phase from its neighbours alone. So who comes to `AsyncPipeline.wait` here has to know that the
+        place a ring before has been filled: from whom that is whose it was, by a barrier.
+        """
+        position = as_numeric(self.stage + count).to(Uint32)
+        rounds = position // self.stages
+        stage = (position - rounds * self.stages).to(Int32)
+        return PipelineState(self.stages, stage, self.parity ^ (rounds & 1).to(Int32))
 
     @property
     def previous_stage(self) -> Numeric:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flydsl.runtime.chips import CHIPS
@@ -20,7 +21,12 @@ PLAIN = Epilogue()
 _SHARED_BYTES = CHIPS["sm_90a"].lds_bytes
 _BARRIER_BYTES = 1024  # the barriers, and the alignment of what lies behind them
 _MOST_STAGES = 16
+_MOST_SUMS = 128 * 192  # of a consumer, for which there are registers
 _EVEN = 0.87  # of the multiprocessors busy, in the mean over all turns: about all
+# Of tiles of 128 rows with so many columns: what a column costs. Measured (docs/kernels/gemm.md).
+_COLUMN_COSTS = {192: 1.0, 160: 1.0, 128: 1.0, 112: 1.03, 96: 1.05, 64: 1.2}
+# The same of 256 where rows of A and B do not begin at multiples of 128 bytes: then what comes from the L2 counts.
+_COLUMN_COST_OF_256 = 0.92
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class HopperConfig:
         boxes: of 128 bytes of K in a stage, 1 or 2.
         splits: workgroups of a cluster that share the K of a tile, 1 to 8: for few tiles and a long K. The first adds
             up the sums of all, in the order of K. Not with a residual.
+        pingpong: the two consumers have a tile each, of all 128 rows, and take turns: one multiplies while the other
+            stores. Else they share each tile.
     """
 
     tile_n: int = 256
@@ -49,6 +57,7 @@ class HopperConfig:
     rows: int = 128
     splits: int = 1
     boxes: int = 1
+    pingpong: bool = False
 
     @property
     def consumers(self) -> int:
@@ -61,6 +70,11 @@ class HopperConfig:
         return ROWS * self.consumers
 
     @property
+    def consumer_rows(self) -> int:
+        """Rows of a tile that one consumer multiplies."""
+        return self.tile_m if self.pingpong else ROWS
+
+    @property
     def stored_columns(self) -> int:
         """Columns that go through shared memory at once."""
         if self.store_n is not None:
@@ -71,13 +85,13 @@ class HopperConfig:
         """Shared memory of a workgroup, whose results have so many bytes."""
         stages = self.stages * self.boxes * (self.tile_m + self.tile_n) * ROW_BYTES
         vectors = self.consumers * 4 * sum(self.vectors(epilogue).values())
-        stored = self.store_buffers * self.tile_m * self.stored_columns * out_bytes
+        stored = self.store_buffers * self.consumers * self.consumer_rows * self.stored_columns * out_bytes
         exchanged = 4 * self.tile_m * self.tile_n if self.splits > 1 else 0
         return stages + stored + vectors + exchanged + _BARRIER_BYTES
 
     def vectors(self, epilogue: Epilogue) -> dict[str, int]:
         """The numbers that a consumer keeps of what an epilogue reads, by its name."""
-        scales = {"scale_a": ROWS, "scale_b": self.tile_n} if epilogue.scaled else {}
+        scales = {"scale_a": self.consumer_rows, "scale_b": self.tile_n} if epilogue.scaled else {}
         return scales | ({"bias": self.tile_n} if epilogue.bias else {})
 
     def check(self, epilogue: Epilogue = PLAIN, out_bytes: int = 2) -> None:
@@ -94,6 +108,14 @@ class HopperConfig:
             raise ValueError(f"splits is 1 to 8, got {self.splits}")
         if self.boxes not in (1, 2):
             raise ValueError(f"boxes is 1 or 2, got {self.boxes}")
+        if self.pingpong and (self.rows != 128 or self.splits > 1):
+            raise ValueError(f"pingpong is for rows = 128 and splits = 1, got {self.rows} and {self.splits}")
+        sums = self.consumer_rows * self.tile_n
+        if sums > _MOST_SUMS:
+            raise ValueError(
+                f"a consumer has registers for {_MOST_SUMS} sums, and {self.consumer_rows} rows of {self.tile_n} "
+                f"columns have {sums}"
+            )
         if self.splits > 1 and epilogue.residual:
             raise ValueError(f"there is no residual with splits = {self.splits}")
         if self.stages < 2 or self.group_m < 1:
@@ -117,10 +139,10 @@ def default_hopper_config(
 ) -> HopperConfig:
     """The configuration of a product of m rows and n columns, as measured on an H100 and an H200.
 
-    More than 64 rows: tiles of 256 columns, or of 128 or 64 where wider ones would leave a quarter of the
-    multiprocessors idle. Up to 64 rows, which take as long as it takes to read B: the widest of at most 128 that gives
-    each multiprocessor about as many, and two boxes of K in a stage. In each the most stages that there is room for;
-    one of 256 columns gives one of four for storing all of its columns at once.
+    More than 64 rows: the width of tiles with which the multiprocessor that has most of them has the fewest columns,
+    where those of narrow tiles count for more (`_COLUMN_COSTS`); consumers in turns where it has more than one tile.
+    Up to 64 rows, which take as long as it takes to read B: the widest of at most 128 that gives each multiprocessor
+    about as many, and two boxes of K in a stage. In each the most stages that there is room for.
     Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
     each.
     """
@@ -131,20 +153,22 @@ def default_hopper_config(
     def tiles(tile_n: int) -> int:
         return -(-m // max(rows, ROWS)) * -(-n // tile_n)
 
-    def busy(tile_n: int) -> bool:
-        return 4 * tiles(tile_n) >= 3 * multiprocessors
-
     # Clusters of four start late where they are many.
     few = turns >= 128 and 2 * 4 * tiles(64) <= multiprocessors
     if few and (found := fits.most_stages(64, splits=4)):
         return found
     if rows == 128:
-        width = next((one for one in (256, 128, 64) if busy(one)), 64)
-        at_once = width == 256 and not epilogue.bias  # for which there are no registers
-        if at_once and (found := fits.most_stages(256, all_columns=True)):
+        if turns >= 64 and 2 * tiles(64) <= multiprocessors and (found := fits.most_stages(64, splits=2)):
             return found
-        splits = 2 if width == 64 and turns >= 64 and 2 * 2 * tiles(64) <= multiprocessors else 1
-        return next(found for one in (width, 128, 64) if (found := fits.most_stages(one, splits=splits)))
+        costs = _COLUMN_COSTS | ({256: _COLUMN_COST_OF_256} if k_bytes % ROW_BYTES else {})
+        if epilogue.scaled and epilogue.bias:  # for which there are no registers
+            del costs[192]
+        least = min(costs, key=lambda one: (-(-tiles(one) // multiprocessors) * one * costs[one], -one))
+        return next(
+            found
+            for one in (least, 128, 64)
+            if (found := fits.most_stages(one, pingpong=one < 256 and tiles(one) > multiprocessors))
+        )
 
     def share(tile_n: int) -> float:
         """Of the multiprocessors, those that have something to do, as a mean over the turns."""
@@ -169,22 +193,30 @@ class _Fits:
     epilogue: Epilogue
     out_bytes: int
 
-    def most_stages(self, tile_n: int, *, splits: int = 1, all_columns: bool = False) -> HopperConfig | None:
-        """The configuration of the most stages that there is room for; None where there is none for 3 or 4.
+    def most_stages(self, tile_n: int, *, splits: int = 1, pingpong: bool = False) -> HopperConfig | None:
+        """The configuration of the most stages that there is room for; None where there is none for 4.
 
         Stages of few rows have two boxes of K where four of them fit, except in clusters of four.
         """
-        found = self._most_stages(tile_n, splits, 2, all_columns) if self.rows <= ROWS and splits < 4 else None
-        return found or self._most_stages(tile_n, splits, 1, all_columns)
-
-    def _most_stages(self, tile_n: int, splits: int, boxes: int, all_columns: bool) -> HopperConfig | None:
-        least = 3 if all_columns else 4
-        for buffers in (1,) if all_columns or tile_n % 64 else (2, 1):
-            for stages in range(_MOST_STAGES // boxes, least - 1, -1):
+        for boxes in (2, 1) if self.rows <= ROWS and splits < 4 else (1,):
+            for stages, (columns, buffers) in self._in_order(tile_n, _MOST_STAGES // boxes, pingpong):
                 found = HopperConfig(
-                    tile_n, stages, store_n=tile_n if all_columns else None, store_buffers=buffers, rows=self.rows,
-                    splits=splits, boxes=boxes,
+                    tile_n, stages, store_n=columns, store_buffers=buffers, rows=self.rows, splits=splits, boxes=boxes,
+                    pingpong=pingpong,
                 )  # fmt: skip
                 if found.shared_bytes(self.epilogue, self.out_bytes) <= _SHARED_BYTES:
                     return found
         return None
+
+    @staticmethod
+    def _in_order(tile_n: int, most: int, pingpong: bool) -> Iterator[tuple[int, tuple[int | None, int]]]:
+        """Stages, and `store_n` and `store_buffers` with them, best first.
+
+        Two buffers go before one more stage, except where consumers in turns have them twice.
+        """
+        stages = range(most, 3, -1)
+        if not pingpong:
+            ways: list[tuple[int | None, int]] = [(None, buffers) for buffers in ((1,) if tile_n % 64 else (2, 1))]
+            return ((count, way) for way in ways for count in stages)
+        columns = [one for one in (64, 32) if tile_n % one == 0] or [16]
+        return ((count, (one, buffers)) for count in stages for one in columns for buffers in (2, 1))

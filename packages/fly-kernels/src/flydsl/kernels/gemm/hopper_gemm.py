@@ -17,10 +17,12 @@ Algorithm and data movement
     consume: each multiplies its 64 rows (wgmma), with one group of products in flight while the next stage is waited
     for, and releases a stage when its products have been read. Sums go through an epilogue in registers and
     through shared memory, and are stored by the copy engine, while the producer is already filling the ring for the
-    next tile. What an epilogue reads of a tile's rows and columns is asked for ahead of its products, and put into
-    shared memory behind them; a residual comes by the copy engine to where the results go, the first columns of a tile
-    ahead of its products. Launches overlap: barriers are made and tiles found before the launches ahead are over, and
-    the next one may begin when the last tiles are on their way.
+    next tile. With `pingpong` each consumer has tiles of its own, every second one, and one multiplies while the other
+    stores: the ring has their tiles one behind the other, and who has issued a tile's products hands over to the other.
+    What an epilogue reads of a tile's rows and columns is asked for ahead of its products, and put into shared memory
+    behind them; a residual comes by the copy engine to where the results go, the first columns of a tile ahead of its
+    products. Launches overlap: barriers are made and tiles found before the launches ahead are over, and the next one
+    may begin when the last tiles are on their way.
 
 Times are in docs/benchmarks/hopper-products.md (an H100) and hopper-products-h200.md; `tools/bench/cuda_gemm.py` took
 them.
@@ -28,6 +30,7 @@ them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -83,6 +86,8 @@ def compile_hopper_gemm(
     config.check(epilogue, out.width // 8)
     tile_n, stages, store_n = config.tile_n, config.stages, config.stored_columns
     tile_m, consumers = config.tile_m, config.consumers
+    sharing = 1 if config.pingpong else consumers  # of a tile
+    blocks = config.consumer_rows // ROWS
     splits, boxes_k = config.splits, config.boxes
     threads = WARPGROUP * (1 + consumers)
     tile_k = ROW_BYTES * 8 // element.width
@@ -125,13 +130,13 @@ def compile_hopper_gemm(
         )
         ring_b = stack(tile_n, tile_k, stages * boxes_k, element)
         split = fx.nvgpu.cluster_rank() if splits > 1 else fx.Int32(0)
-        stored = stack(tile_m, box_n, boxes_n * config.store_buffers, out, swizzle_c)
+        stored = stack(consumers * config.consumer_rows, box_n, boxes_n * config.store_buffers, out, swizzle_c)
         kept = {
             name: shared.allocate(fx.Array[fx.Float32, consumers * count], 16).peek() for name, count in vectors.items()
         }
         room = shared.allocate(fx.Array[fx.Int64, 2 * stages], 8).peek()
         transferred = boxes_k * (map_a.transferred + map_b.transferred)
-        pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, transferred, consumers)
+        pipeline = fx.nvgpu.AsyncPipeline(room.ptr, stages, transferred, sharing)
         exchanged: Any = None  # sums of the splits, by groups of 4 of a thread
         if fx.const_expr(splits > 1):
             exchanged = shared.allocate(fx.Array[accumulator, tile_m * tile_n], 16).peek()
@@ -141,7 +146,7 @@ def compile_hopper_gemm(
 
         tiles_a = fx.flat_divide(map_a.coordinates((m, k)), (config.rows, tile_k))
         tiles_b = fx.flat_divide(map_b.coordinates((n, k)), (tile_n, tile_k))
-        tiles_c = fx.flat_divide(map_c.coordinates((m, n)), (ROWS, box_n))
+        tiles_c = fx.flat_divide(map_c.coordinates((m, n)), (config.consumer_rows, box_n))
 
         thread = fx.Int32(fx.thread_idx.x)
         warp = fx.nvgpu.warp_index()
@@ -198,31 +203,34 @@ def compile_hopper_gemm(
                 fx.nvgpu.set_registers(CONSUMER_REGISTERS, increase=True)
             mine = group - 1
             lane = thread % WARPGROUP
-            tiled = fx.make_tiled_mma(fx.nvgpu.WGMMA(tile_n, element, accumulator), (consumers, 1, 1))
+            tiled = fx.make_tiled_mma(fx.nvgpu.WGMMA(tile_n, element, accumulator), (sharing, 1, 1))
             # Descriptors are the warpgroup's: its first thread stands for all.
-            parts_of = tiled.get_slice(mine * WARPGROUP)
+            parts_of = tiled.get_slice(0 if config.pingpong else mine * WARPGROUP)
             operand_a, operand_b = parts_of.partition_A(ring_a), parts_of.partition_B(ring_b)
 
-            def sums_of(start: Any, columns: int) -> Any:
-                return fx.make_view(start, fx.make_layout(((2, 2, columns // 8), 1, 1), ((1, 2, 4), 0, 0)))
+            def sums_of(start: Any, columns: int, blocks: int = 1) -> Any:
+                """Sums of the rows of a product, or of so many products."""
+                layout = fx.make_layout(((2, 2, columns // 8), blocks, 1), ((1, 2, 4), tile_n // 2, 0))
+                return fx.make_view(start, layout)
 
-            sums = sums_of(fx.make_rmem_tensor(tile_n // 2, accumulator).iter, tile_n)
-            # One warpgroup's rows of the columns whose results are made at once.
+            sums = sums_of(fx.make_rmem_tensor(blocks * tile_n // 2, accumulator).iter, tile_n, blocks)
+            # A product's rows of the columns whose results are made at once.
             store_tile = fx.make_tiled_mma(fx.nvgpu.WGMMA(made_n, element, accumulator), (1, 1, 1))
             put = fx.make_tiled_copy_C(fx.make_copy_atom(fx.UniversalCopy(2 * out.width), out), store_tile).get_slice(
                 lane
             )
-            of_mine, apart = stored.iter + mine * (ROWS * box_n), tile_m * box_n
+            rows = config.consumer_rows
+            of_mine, apart = stored.iter + mine * (rows * box_n), consumers * rows * box_n
             rows_of_mine = fx.make_view(
                 of_mine,
                 fx.make_layout(
-                    (ROWS, (box_n, made_n // box_n), store_n // made_n, config.store_buffers),
-                    (box_n, (1, apart), made_n // box_n * apart, boxes_n * apart),
+                    (ROWS, (box_n, made_n // box_n), store_n // made_n, config.store_buffers, blocks),
+                    (box_n, (1, apart), made_n // box_n * apart, boxes_n * apart, ROWS * box_n),
                 ),
             )
             boxes = fx.make_view(
                 of_mine,
-                fx.make_layout((ROWS, box_n, boxes_n, config.store_buffers), (box_n, 1, apart, boxes_n * apart)),
+                fx.make_layout((rows, box_n, boxes_n, config.store_buffers), (box_n, 1, apart, boxes_n * apart)),
             )
 
             def ask(name: str, first: Any, end: Any) -> list[Any]:
@@ -243,22 +251,26 @@ def compile_hopper_gemm(
                     if at < vectors[name]:
                         kept[name][mine * vectors[name] + at] = value[0]
 
-            def read(name: str, column: int) -> Any:
-                """What was kept, as a tensor of the shape of the results that are made at once, from a column on."""
+            def read(name: str, row: int, column: int) -> Any:
+                """What was kept, as a tensor of the shape of the results that are made at once, from there on."""
                 start = kept[name].ptr + mine * vectors[name]
                 if fx.const_expr(name == "scale_a"):
-                    return fx.make_view(start, fx.make_layout((ROWS, made_n), (1, 0)))
+                    return fx.make_view(start + row, fx.make_layout((ROWS, made_n), (1, 0)))
                 return fx.make_view(start + column, fx.make_layout((ROWS, made_n), (0, 1)))
 
+            def rows_of_tile(row: Any) -> Any:
+                """Which rows of C are this consumer's, in units of as many as it has."""
+                return row if fx.const_expr(config.pingpong) else row * consumers + mine
+
             def boxes_of_tile(tiles: Any, row: Any, column: Any, part: int, box: int) -> Any:
-                return tiles[None, None, row * consumers + mine, column * (tile_n // box_n) + part * boxes_n + box]
+                return tiles[None, None, rows_of_tile(row), column * (tile_n // box_n) + part * boxes_n + box]
 
             def bring_residual(row: Any, column: Any, part: int) -> None:
                 """Have the residual of some columns come to where their results will stand; one thread."""
                 map_r = added["residual"]
                 has_come.expect(mine, boxes_n * map_r.transferred)
                 load_r = map_r.load_atom().set_value("barrier", has_come.at(mine))
-                tiles_r = fx.flat_divide(map_r.coordinates((m, n)), (ROWS, box_n))
+                tiles_r = fx.flat_divide(map_r.coordinates((m, n)), (rows, box_n))
                 for box in fx.range_constexpr(boxes_n):
                     to = boxes[None, None, box, part % config.store_buffers]
                     fx.copy(load_r, boxes_of_tile(tiles_r, row, column, part, box), to)
@@ -279,6 +291,10 @@ def compile_hopper_gemm(
                         for group_of, values in zip(groups, own, strict=True):
                             values.store(values.load() + fx.nvgpu.cluster_load(group_of, other, 4))
                 fx.nvgpu.cluster_barrier()
+
+            def handed_over(consumer: Any) -> Any:
+                """The named barrier at which a consumer waits for its turn to multiply."""
+                return consumer + 1 + consumers
 
             def make_room(part: int) -> None:
                 """Wait until what was stored from the buffer of these columns has been read out of shared memory."""
@@ -301,13 +317,15 @@ def compile_hopper_gemm(
                     if fx.const_expr(epilogue.residual):
                         has_come.wait(mine, parity)
                         parity = parity ^ 1
-                    for made in fx.range_constexpr(store_n // made_n):
-                        results, at = rows_of_mine[None, None, made, buffer], part * store_n + made * made_n
+                    for made, block in itertools.product(range(store_n // made_n), range(blocks)):
+                        results, at = rows_of_mine[None, None, made, buffer, block], part * store_n + made * made_n
                         chain = fx.Epilogue()
                         for function, names in element_functions(epilogue, out):
-                            operands = [results if name == "residual" else read(name, at) for name in names]
+                            operands = [
+                                results if name == "residual" else read(name, block * ROWS, at) for name in names
+                            ]
                             chain = chain.then(function, *operands)
-                        chain.store(put, sums_of(sums.iter + at // 2, made_n), results)
+                        chain.store(put, sums_of(sums.iter + (block * tile_n + at) // 2, made_n), results)
                     fx.nvgpu.fence_async_shared()
                     fx.nvgpu.named_barrier(mine + 1, WARPGROUP)
                     if lane == 0:
@@ -320,13 +338,16 @@ def compile_hopper_gemm(
             store_c = map_c.store_atom()
             place = pipeline.start()
             parity = fx.Int32(0)
-            row, column = walk(first)
-            for turn in range(first, walk.size, step):
+            # The tiles of this consumer; with pingpong the second may have none.
+            begin, stride = first, step
+            if fx.const_expr(config.pingpong):
+                begin, stride = first + mine * step, consumers * step
+                place = place.skip(mine * turns_k)
+            row, column = walk(fx.math.min(begin, walk.size - 1) if config.pingpong else begin)
+            for turn in range(begin, walk.size, stride):
                 # It is on its way while the products are made.
                 asked = {
-                    name: ask(name, (row * consumers + mine) * ROWS, m)
-                    if name == "scale_a"
-                    else ask(name, column * tile_n, n)
+                    name: ask(name, rows_of_tile(row) * rows, m) if name == "scale_a" else ask(name, column * tile_n, n)
                     for name in vectors
                 }
                 if fx.const_expr(epilogue.residual):  # noqa: SIM102 - one is known while tracing
@@ -335,6 +356,9 @@ def compile_hopper_gemm(
                         bring_residual(row, column, 0)
                 if fx.const_expr(splits > 1):
                     sums.fill(0)  # this workgroup may have no turn
+                if fx.const_expr(config.pingpong):  # noqa: SIM102 - one is known while tracing
+                    if turn != first:
+                        fx.nvgpu.named_barrier(handed_over(mine), consumers * WARPGROUP)
                 for turn_k in range(turns_k):
                     pipeline.wait(place)
                     fx.nvgpu.warpgroup_fence(sums)
@@ -354,8 +378,12 @@ def compile_hopper_gemm(
                     if (turn_k != 0) & (lane == 0):
                         pipeline.release(place.previous_stage)
                     place = place.next()
+                # The other's next tile, if there is one. All places up to its first have been full, as `skip` asks for.
+                if fx.const_expr(config.pingpong):  # noqa: SIM102 - one is known while tracing
+                    if turn + step < walk.size:
+                        fx.nvgpu.named_arrive(handed_over(1 - mine), consumers * WARPGROUP)
                 # While the last products are made: where the next tile is, and room for this one's results.
-                next_row, next_column = walk(fx.math.min(turn + step, walk.size - 1))
+                next_row, next_column = walk(fx.math.min(turn + stride, walk.size - 1))
                 for name, values in asked.items():
                     keep(name, values)
                 make_room(0)
@@ -363,6 +391,8 @@ def compile_hopper_gemm(
                 fx.nvgpu.warpgroup_wait(sums, 0)
                 if lane == 0:
                     pipeline.release(place.previous_stage)
+                if fx.const_expr(config.pingpong):
+                    place = place.skip(turns_k)
                 if fx.const_expr(splits > 1):
                     gather()
                     if split == 0:
@@ -398,12 +428,13 @@ def compile_hopper_gemm(
                 (rows_r == m) & (columns_r == n), "expected a residual of {} rows of {}, got {} of {}",
                 fx.Int64(m), fx.Int64(n), rows_r, columns_r,
             )  # fmt: skip
-            maps["residual"] = fx.nvgpu.make_tensor_map(R, (ROWS, box_n), swizzle_c)
-        # Of few rows memory is what is waited for: more than a row of the box only costs the L2.
-        fetched = 128 if consumers == 1 else 256
+            maps["residual"] = fx.nvgpu.make_tensor_map(R, (config.consumer_rows, box_n), swizzle_c)
+        # More than a row of the box only costs the L2, except where few workgroups with a long K wait for memory: what
+        # the next stage asks for comes along.
+        fetched = 256 if splits > 1 and consumers == 2 else 128
         map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE, fetched=fetched)
         map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE, fetched=fetched)
-        map_c = fx.nvgpu.make_tensor_map(C, (ROWS, box_n), swizzle_c, written=True)
+        map_c = fx.nvgpu.make_tensor_map(C, (config.consumer_rows, box_n), swizzle_c, written=True)
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
         # Workgroups that share a tile have no other.
