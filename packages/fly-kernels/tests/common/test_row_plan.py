@@ -7,9 +7,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import check, layernorm, rmsnorm, row, rows
 
 from flydsl.kernels.common.row_config import row_config
 from flydsl.kernels.common.row_plan import MAX_THREADS, RowConfig, Step, plan_rows
+from flydsl.kernels.norm.layernorm_kernel import build_layernorm_module
+from flydsl.kernels.norm.rmsnorm_kernel import build_rmsnorm_module
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 
 CONFIGS = st.builds(
@@ -21,6 +24,8 @@ CONFIGS = st.builds(
     single=st.booleans(),
     block=st.sampled_from([None, 64, 256, 1024]),
     threads_aim=st.sampled_from([None, 64, 128, 1024]),
+    even_aim=st.sampled_from([None, 64, 256]),
+    wave_block=st.sampled_from([64, 128, 256]),
 )
 
 
@@ -79,7 +84,20 @@ def test_threads_have_more_elements_before_there_are_more_threads():
     assert [plan.in_registers for plan in plans] == [True] * 6 + [False] * 2
 
 
-@pytest.mark.parametrize("field", ["elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim"])
+def test_rows_that_come_out_even_have_other_threads():
+    config = RowConfig(elements=16, threads_aim=128, even_aim=256)
+    plans = [plan_rows(columns, 16, config, 32) for columns in (2048, 4096, 4104, 6144, 7168, 8192, 12288)]
+    assert [plan.threads for plan in plans] == [128, 256, 128, 256, 128, 256, 256]
+
+
+def test_rows_of_a_wave_fill_a_workgroup_of_the_size_that_is_asked_for():
+    plans = [plan_rows(600, 16, RowConfig(elements=16, wave_limit=32, wave_block=block), 32) for block in (64, 128)]
+    assert [(plan.threads, plan.rows) for plan in plans] == [(32, 2), (32, 4)]
+    with pytest.raises(ValueError, match="RowConfig: wave_block must be 64, 128, 256, 512 or 1024, got 96"):
+        RowConfig(wave_block=96)
+
+
+@pytest.mark.parametrize("field", ["elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim", "even_aim"])
 @pytest.mark.parametrize("value", [0, -4, 2.5, True])
 def test_numbers_are_positive(field, value):
     with pytest.raises(ValueError, match=f"RowConfig: {field} must be a positive integer, got {value}"):
@@ -99,6 +117,28 @@ def test_other_configurations_give_the_same_numbers(config, run):
     y = run.empty(x)
     run(build_softmax_module(5001, "f32", config=config), x, y, 3, writes=[y])
     assert (y - torch.softmax(x, -1)).abs().max() <= 1e-6
+
+
+# How Hopper divides some lengths, which are right on any target.
+AS_ON_HOPPER = [
+    (1000, RowConfig(elements=16, wave_limit=32, wave_block=128)),
+    (1536, RowConfig(elements=16, held=64, block=64)),
+    (4096, RowConfig(elements=16, threads_aim=128, even_aim=256)),
+    (20480, RowConfig(elements=16, held=128, block=256)),
+]
+
+
+@pytest.mark.parametrize(("columns", "config"), AS_ON_HOPPER)
+def test_plans_of_hopper_give_the_same_numbers(columns, config, run):
+    x, gamma, beta = rows(5, columns, "bf16"), row(columns, "bf16"), row(columns, "bf16", 2)
+    for builder, weights, expected in (
+        (build_softmax_module, (), torch.softmax(x.double(), -1)),
+        (build_rmsnorm_module, (gamma,), rmsnorm(x, gamma)[0]),
+        (build_layernorm_module, (gamma, beta), layernorm(x, gamma, beta)[0]),
+    ):
+        y = run.empty(x)
+        run(builder(columns, "bf16", config=config), x, *weights, y, 5, writes=[y])
+        check(y, expected, "bf16", 4.0)
 
 
 def test_other_targets_are_refused(monkeypatch):

@@ -11,7 +11,8 @@ powers of two), which `tools/bench/tuning.py --export` writes. `attention_shapes
 (batch, heads, queries, keys); of the latter `config` is what differs from the kernel's row in `rows`, nothing where
 that is the best. `over_best` is the time over that of the best configuration, for each shape, or for 4096 and for 64
 rows; `rows_over_best` that of the row in `rows`. `model` is the emulator's model that predicted the times; they were
-measured on a device where there is none: on sm_90a with 2048 and 128 rows, RMSNorm and LayerNorm.
+measured on a device where there is none: on sm_90a with 2048 and 128 rows, RMSNorm and LayerNorm, and for softmax with
+rows of 128 and of 2 MiB.
 
 `tiled_loops` are tiles of GEMMs for which the main loop in layouts, with these bytes of K in a step and waves along M,
 N and K, takes no more predicted time than the other one at any number of rows, which `tools/bench/gemm_loops.py`

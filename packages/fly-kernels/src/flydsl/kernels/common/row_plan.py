@@ -67,11 +67,14 @@ class RowConfig:
     `wave_aim` and `wave_limit` are not given, they are `elements`. `block` asks for a number of threads of a workgroup,
     which otherwise follows from the row. `single`: one row a workgroup, of at least one wave. Where `threads_aim` is
     given, a row gets more threads than that only when each has `held` elements already; one of 1024 threads stays in
-    registers up to half of `held`: the more threads a workgroup has, the fewer registers has each. `resident`: threads
+    registers up to half of `held`: the more threads a workgroup has, the fewer registers has each. `even_aim` takes its
+    place for rows that so many threads hold with the same number of whole vectors each. `wave_block`: threads of a
+    workgroup whose rows each stay with a wave or a part of one, where `block` isn't given. `resident`: threads
     of a compute unit that a launch of a norm is cut for, which holds its rows and their weights; more rows than that
     take turns. Where it is None each workgroup has its own rows only.
 
-    Raises ValueError for numbers that are not positive, and for a `block` that is no power of two from 64 to 1024.
+    Raises ValueError for numbers that are not positive, and for a `block` or `wave_block` that is no power of two from
+    64 to 1024.
     """
 
     elements: int = 32
@@ -82,17 +85,21 @@ class RowConfig:
     single: bool = False
     block: int | None = None
     threads_aim: int | None = None
+    even_aim: int | None = None
+    wave_block: int = 256
     # Four times what there is room for: workgroups that end make room for others, whose loads then overlap the
     # reductions of those that still run.
     resident: int | None = 8192
 
     def __post_init__(self) -> None:
-        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim", "resident"):
+        for name in ("elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim", "even_aim", "resident"):
             value = getattr(self, name)
             if value is not None:
                 positive_integer(f"RowConfig: {name}", value)
         if self.block is not None and self.block not in (64, 128, 256, 512, 1024):
             raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {self.block!r}")
+        if self.wave_block not in (64, 128, 256, 512, 1024):
+            raise ValueError(f"RowConfig: wave_block must be 64, 128, 256, 512 or 1024, got {self.wave_block!r}")
 
 
 @dataclass(frozen=True)
@@ -194,9 +201,11 @@ def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: in
         threads *= 2
     if columns <= wave * wave_limit:
         held = wave_limit
-        rows = 1 if config.single else (block or 256) // threads
+        rows = 1 if config.single else (block or config.wave_block) // threads
     else:
         aim = config.threads_aim or MAX_THREADS
+        if config.even_aim is not None and columns % (vector * config.even_aim) == 0:
+            aim = config.even_aim
         while threads < MAX_THREADS and threads * (elements if threads < aim else held) < columns:
             threads *= 2
         threads = block or threads

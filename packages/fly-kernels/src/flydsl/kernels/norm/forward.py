@@ -13,7 +13,7 @@ squares (as Chan, Golub and LeVeque merge them, 1983).
 Data movement: a row is read once and written once. A workgroup handles rows one after the other as far as there are
 more rows than the device has room for, and keeps gamma and beta in registers meanwhile, if they fit beside the row. On
 sm_90a most have one row each (`RowConfig.resident`): rows that are worked on then lie together in memory, which is
-faster by up to a twentieth from 256 MiB on; and some hold it in its own type (`compact.py`). A row longer than 32,768
+faster by up to a twentieth from 256 MiB on; and many hold it in its own type (`compact.py`). A row longer than 32,768
 elements is read once for each pass: statistics, [maximum,] output.
 """
 
@@ -33,7 +33,7 @@ from ..common.language import flyc, fx
 from ..common.row_arguments import expect_columns, expect_count, expect_row, expect_rows
 from ..common.rows import RowConfig, RowPlan, RowThread, RowView, Step, plan_rows, row_config, stream
 from ..common.views import load_arguments
-from .compact import compact_of
+from .compact import Compact, form_of, threads_of
 
 EPS = 1e-5
 INT8_MAX = 127.0
@@ -78,7 +78,19 @@ class ForwardNorm:
         """Who holds what of a row of elements of `bits` each."""
         kernel = "quantised_norm" if self.quantised else "norm"
         config = row_config(kernel, self.columns, bits, self.config)
-        return plan_rows(self.columns, bits, config if self.block is None else replace(config, block=self.block))
+        if self.block is not None:
+            config = replace(config, block=self.block)
+        elif self.config is None and self._alike:
+            threads = threads_of(self.columns, bits, centred=self.centred)
+            if threads is not None:
+                config = replace(config, block=threads, held=max(config.held, -(-self.columns // threads)))
+        return plan_rows(self.columns, bits, config)
+
+    @property
+    def _alike(self) -> bool:
+        """Whether rows, weights and results are of one type, and nothing is added."""
+        element, weight = row_and_weight_types(self.dtype, self.weight_dtype)
+        return weight is element and not self.residual and not self.quantised
 
 
 def block_of(BLOCK_THREADS: int) -> int | None:
@@ -115,12 +127,11 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth
     held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
-    compact = None
+    form = None
     if weight is element and not norm.quantised:
-        compact = compact_of(
-            plan, element.width, centred=norm.centred, residual=norm.residual, bfloat=element is fx.BFloat16
-        )
-    keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values and compact is None
+        form = form_of(plan, element.width, centred=norm.centred, residual=norm.residual, bfloat=element is fx.BFloat16)
+    compact = form if isinstance(form, Compact) else None
+    keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values and form is None
     # Kept weights of 16 bits stay 16 bits. Converted once, ahead of all rows, they would be waited for before the first
     # row is asked for, and take twice the registers.
     narrow = keep_weights and weight.width == 16
@@ -369,7 +380,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
         grid = even_grid(wanted, programs(plan)) if takes_turns else wanted
-        attributes = None if compact is None else {"nvvm.minctasm": compact.together}
+        attributes = {"nvvm.minctasm": form.together} if form is not None and form.together is not None else None
         norm_kernel(tensors, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch
