@@ -156,6 +156,33 @@ def test_scopes_of_amd_have_names_here(scope, said):
     assert re.search(rf"(fence\.\w+\.{said}|membar\.{said.replace('gpu', 'gl')});", compiled(of(body), X)[1])
 
 
+def test_scopes_that_there_are_not():
+    def body(x):
+        fx.atomic_add(fx.get_iter(x), fx.Float32(1.0), syncscope="agent-one-as")
+
+    with pytest.raises(ValueError, match=r"there is no scope 'agent-one-as' on sm_90a; use one of agent, .*, cluster,"):
+        of(body)(X)
+
+
+ORDERS = {"Monotonic": "a", "Acquire": "af", "Release": "fa", "AcqRel": "faf", "SeqCst": "faf"}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_atomics_order_what_stands_around_them(order):
+    """By fences: an atomic operation without an order is relaxed in PTX."""
+
+    def body(x):
+        at = fx.thread_idx.x
+        counter = fx.recast_iter(fx.Int32, fx.get_iter(x))
+        x[at] = fx.Float32(
+            fx.atomic_add(counter + 100, fx.Int32(1), syncscope="agent", ordering=fx.AtomicOrdering[order])
+        )
+
+    found = re.findall(r"fence\.(?:acq_rel|sc)\.gpu|atom\.global\.add", compiled(of(body), X)[1])
+    assert "".join(one[0] for one in found) == ORDERS[order]
+    assert ("fence.sc.gpu" in found) is (order == "SeqCst")
+
+
 def test_shared_memory_and_barriers():
     def body(x):
         at = fx.thread_idx.x

@@ -5,7 +5,9 @@
 #include "TranslationRewrites.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -54,6 +56,28 @@ void markConvergent(llvm::Function &function) {
         call->setConvergent();
 }
 
+/// Puts fences around atomic read-modify-writes that order other accesses: LLVM's NVPTX back end
+/// writes them all without an order, which PTX takes for relaxed.
+void orderAtomics(llvm::Function &function) {
+  for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto *atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+    if (!atomic)
+      continue;
+    const llvm::AtomicOrdering ordering = atomic->getOrdering();
+    llvm::IRBuilder<> builder(atomic);
+    if (llvm::isReleaseOrStronger(ordering))
+      builder.CreateFence(ordering == llvm::AtomicOrdering::SequentiallyConsistent
+                              ? ordering
+                              : llvm::AtomicOrdering::Release,
+                          atomic->getSyncScopeID());
+    if (llvm::isAcquireOrStronger(ordering)) {
+      builder.SetInsertPoint(atomic->getNextNode());
+      builder.CreateFence(llvm::AtomicOrdering::Acquire, atomic->getSyncScopeID());
+    }
+    atomic->setOrdering(llvm::AtomicOrdering::Monotonic);
+  }
+}
+
 /// Adds to `functions` those that use `value`, also by way of constants.
 void collectUsers(llvm::Value *value, llvm::SmallPtrSetImpl<llvm::Function *> &functions) {
   for (llvm::User *user : value->users())
@@ -95,6 +119,7 @@ private:
         continue;
       }
       markConvergent(function);
+      orderAtomics(function);
       if (options.fastMath)
         for (llvm::Instruction &instruction : llvm::instructions(function))
           relaxMath(instruction, /*unsafe=*/true, /*finite=*/true);

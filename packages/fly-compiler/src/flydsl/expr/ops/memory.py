@@ -111,12 +111,17 @@ def _recast(kind: NumericMeta, pointer: Any) -> Any:
 
 
 # What LLVM calls a scope for NVIDIA's GPUs, which have none of a warp (`NVVMDevice::getSyncScope` says it of atoms).
+_KNOWN_TO_NVIDIA = ("device", "cluster", "block", "singlethread")
 _SCOPES_OF_NVIDIA = {"agent": "device", "workgroup": "block", "wavefront": "block"}
 
 
 def _scope(syncscope: str | None) -> dict[str, ir.Attribute]:
-    if syncscope and _trace.target().nvidia:
-        syncscope = _SCOPES_OF_NVIDIA.get(syncscope, syncscope)
+    target = _trace.target()
+    if syncscope and target.nvidia:
+        name, syncscope = syncscope, _SCOPES_OF_NVIDIA.get(syncscope, syncscope)
+        if syncscope not in _KNOWN_TO_NVIDIA:
+            known = ", ".join([*_SCOPES_OF_NVIDIA, *_KNOWN_TO_NVIDIA])
+            raise ValueError(f"there is no scope {name!r} on {target.name}; use one of {known}, or none for the system")
     return {"syncscope": ir.StringAttr.get(syncscope)} if syncscope else {}
 
 
