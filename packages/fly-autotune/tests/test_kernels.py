@@ -143,6 +143,8 @@ def test_registers_of_other_architectures(monkeypatch):
         ValueError, match=r"maxnreg=64 has no meaning on gfx1201: bound the registers with waves_per_eu"
     ):
         waves_for(64, "gfx1201")
+    with pytest.raises(ValueError, match=r"on sm_90a: bound the registers with value_attrs={'nvvm.maxnreg': 64}"):
+        waves_for(64, "sm_90a")
 
 
 def test_the_source_of_a_kernel_counts():

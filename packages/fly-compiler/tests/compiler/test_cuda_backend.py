@@ -265,6 +265,49 @@ def test_what_amd_gpus_have_is_refused_by_name_and_line():
     assert "fx.rocdl.rcp" in str(caught.value)
 
 
+def test_what_is_refused_has_no_amd_instruction_in_its_place():
+    with pytest.raises(ValueError, match=r"s_waitcnt needs gfx908.*for sm_90a\n") as caught:
+        of(lambda x: fx.rocdl.s_waitcnt(lgkmcnt=0))(X)
+    assert "it has" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"sm_90a has no WMMA; it has fx\.nvgpu\.WGMMA"):
+        of(lambda x: fx.make_mma_atom(fx.rocdl.WMMA(16, 16, 16, fx.Float16)))(X)
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "owner"),
+    [("sm_90a", "rocdl.waves_per_eu", "AMD"), ("gfx942", "nvvm.maxnreg", "NVIDIA")],
+)
+def test_attributes_of_functions_of_other_gpus(arch, name, owner, monkeypatch):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", arch)
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.thread_idx.x] = 1.0
+
+    @flyc.jit
+    def launch(x: fx.Tensor, value: fx.Constexpr[int | None]):
+        kernel(x, value_attrs={name: value}).launch(grid=(1,), block=(64,))
+
+    launch(X, None)
+    with pytest.raises(ValueError, match=f"the attribute {name} is for {owner} GPUs, but the kernel .* for {arch}"):
+        launch(X, 2)
+
+
+def test_registers_are_bounded_by_an_attribute():
+    with pytest.raises(ValueError, match=r"no hint maxnreg: .*NVIDIA's its launch with value_attrs={'nvvm.maxnreg'"):
+        flyc.compile[{"maxnreg": 64}]
+
+    @flyc.kernel
+    def kernel(x: fx.Tensor):
+        x[fx.thread_idx.x] = 1.0
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(x).launch(grid=(1,), block=(64,), value_attrs={"nvvm.maxnreg": 64})
+
+    assert ".maxnreg 64" in compiled(launch, X)[1]
+
+
 def test_what_nvidia_gpus_have_is_refused_elsewhere(monkeypatch):
     monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx942")
 

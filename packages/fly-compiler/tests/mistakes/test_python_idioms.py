@@ -182,7 +182,7 @@ def test_clusters_where_there_are_none(monkeypatch):
     def host(x: fx.Tensor, n: fx.Int32):
         kernel(x).launch(cluster=(2, 1, 1))  # here
 
-    in_host(host, ValueError, "gfx942 has no clusters of workgroups (gfx1250 has)")
+    in_host(host, ValueError, "gfx942 has no clusters of workgroups (gfx1250 and sm_90a have)")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flydsl.runtime.architecture import processor
+from flydsl.runtime.architecture import is_nvidia, processor
 from flydsl.runtime.chips import UNIFIED_REGISTERS
 from flydsl.runtime.device import get_rocm_arch
 
@@ -25,7 +25,8 @@ def waves_for(maxnreg: int, arch: str) -> int:
         ValueError: the division of the registers of the architecture is not known.
     """
     if processor(arch) not in UNIFIED_REGISTERS:
-        raise ValueError(f"maxnreg={maxnreg} has no meaning on {arch}: bound the registers with waves_per_eu")
+        instead = f"value_attrs={{'nvvm.maxnreg': {maxnreg}}} of a launch" if is_nvidia(arch) else "waves_per_eu"
+        raise ValueError(f"maxnreg={maxnreg} has no meaning on {arch}: bound the registers with {instead}")
     for waves in range(1, _MOST_WAVES):
         if _REGISTERS // waves // _BLOCK * _BLOCK <= maxnreg:
             return waves

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flydsl._mlir import ir
@@ -83,14 +83,15 @@ class Launcher:
             block: threads of a workgroup, likewise; by default what `known_block_size` declares, else one thread.
             smem: bytes of dynamic LDS; by default what the kernel's dynamic allocator used.
             stream: an `fx.Stream`; by default the host function's own.
-            cluster: workgroups of a cluster (gfx1250).
+            cluster: workgroups of a cluster (gfx1250, sm_90a).
             unit_attrs: names of attributes without value for the device function.
             value_attrs: attributes with a value; `None` values are skipped.
 
         Raises:
             TypeError: an extent that is no integer, a stream that is none.
             ValueError: more than three extents, a static extent below 1, a block that contradicts
-                `known_block_size`, no block for a kernel that asks for the thread's index, less `smem` than it needs.
+                `known_block_size`, an attribute of another vendor's GPUs, no block for a kernel that asks for the
+                thread's index, less `smem` than it needs.
         """
         compilation = active()
         if compilation is None:
@@ -104,6 +105,7 @@ class Launcher:
         known = self._block_size(blocks)
         attributes = {**self._value_attrs, **(value_attrs or {})}
         units = (*self._unit_attrs, *unit_attrs)
+        _check_attributes(_trace.target(), (*units, *(one for one in attributes if attributes[one] is not None)))
         key = (known, units, tuple(sorted(map(str, attributes.items()))))
         emitted = self._emitted.get(key)
         if emitted is None:
@@ -279,7 +281,7 @@ def _extent(value: Any, what: str) -> Any:
     return value
 
 
-_MOST_THREADS = 1024  # of a workgroup, on every AMD GPU that is compiled for
+_MOST_THREADS = 1024  # of a workgroup, on every GPU that is compiled for
 
 
 def _check_block(name: str, block: list[Any]) -> None:
@@ -303,11 +305,22 @@ def _check_single_thread(name: str, kernel: EmittedKernel) -> None:
         )
 
 
+def _check_attributes(arch: Arch, names: Iterable[str]) -> None:
+    """Refuse attributes of the other vendor's functions, which nothing would read."""
+    dialect, owner = ("rocdl", "AMD") if arch.nvidia else ("nvvm", "NVIDIA")
+    for name in names:
+        if name.startswith(f"{dialect}."):
+            raise ValueError(
+                f"the attribute {name} is for {owner} GPUs, but the kernel is compiled for {arch.name}" + where_text()
+            )
+
+
 def _check_cluster(arch: Arch, cluster: list[Any] | None) -> None:
     sizes = [int(one) if _is_static(one) else None for one in cluster or ()]
     if any(one != 1 for one in sizes) and not arch.clusters:
         raise ValueError(
-            f"{arch.name} has no clusters of workgroups (gfx1250 has): launch without cluster=" + where_text()
+            f"{arch.name} has no clusters of workgroups (gfx1250 and sm_90a have): launch without cluster="
+            + where_text()
         )
 
 

@@ -126,7 +126,7 @@ _ELSEWHERE = {
     "broadcast_to": "vector.broadcast_to(shape)",
     "cdiv": "fx.ceildiv(a, b)",
     "constexpr": "fx.Constexpr",
-    "cp_async": "fx.rocdl.BufferCopyLDS128b() is the copy that goes to LDS by itself",
+    "cp_async": "fx.rocdl.BufferCopyLDS128b() is the copy that goes to LDS by itself, on Hopper those of tensor maps",
     "debug_barrier": "fx.barrier()",
     "device_print": "fx.printf(...)",
     "dot": "fx.gemm(tiled_mma, d, a, b, c) on fragments",

@@ -87,7 +87,10 @@ def validated(hints: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError(f"compile hints are a dict with text keys, got {hints!r}")
     waves_per_eu(hints.get("waves_per_eu"))
     if hints.get("maxnreg") is not None:
-        raise ValueError("the hint maxnreg has no meaning on AMD GPUs; waves_per_eu bounds the registers of a kernel")
+        raise ValueError(
+            "there is no hint maxnreg: on AMD GPUs the hint waves_per_eu bounds the registers of a kernel, on NVIDIA's "
+            "its launch with value_attrs={'nvvm.maxnreg': count}"
+        )
     for name in ("fast_fp_math", "unsafe_fp_math"):
         value = hints.get(name)
         if value is not None and not isinstance(value, bool):

@@ -20,7 +20,7 @@ func.func @intrinsic(%x: f32) -> f32 {
 // -----
 
 func.func @atom() {
-  // expected-error @+1 {{fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32> is an instruction of AMD GPUs, but the kernel is compiled for sm_90a; use fx.UniversalFMA}}
+  // expected-error @+1 {{fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32> is an instruction of AMD GPUs, but the kernel is compiled for sm_90a; use fx.nvgpu.WGMMA or fx.UniversalFMA}}
   %0 = fly.make_mma_atom : !fly.mma_atom<!fly_rocdl.cdna3.mfma<16x16x16, (f16, f16) -> f32>>
   return
 }

@@ -37,5 +37,5 @@ def check_instruction(operation: str, what: str = "") -> None:
         return
     needs, instead = missing
     name = what or operation.removeprefix("rocdl.").removeprefix("llvm.amdgcn.")
-    has = f"; it has {instead}" if instead else ""
+    has = f"; it has {instead}" if instead and not arch.nvidia else ""
     raise ValueError(f"{name} needs {needs}, but the kernel is compiled for {arch.name}{has}")

@@ -202,7 +202,7 @@ def WMMA(
     )
     operation = fly_rocdl.wmma_mnemonic(arch.name)
     if operation is None:
-        raise ValueError(f"{arch.name} has no WMMA; it has fx.rocdl.MFMA")
+        raise ValueError(f"{arch.name} has no WMMA; it has fx.{'nvgpu.WGMMA' if arch.nvidia else 'rocdl.MFMA'}")
     kind = _WMMA[operation]
     _check_wmma(operation, (m, n, k), a, b, acc)
     if mod_c and kind is not fly_rocdl.GFX1250WMMAType:

@@ -102,7 +102,7 @@ static std::optional<std::string> whyForeign(Type operation, StringRef name) {
   return sentence(operation,
                   "is an instruction of AMD GPUs, but the kernel is compiled for " + name.str() +
                       "; use " +
-                      (isa<MmaOpTypeInterface>(operation) ? "fx.UniversalFMA"
+                      (isa<MmaOpTypeInterface>(operation) ? "fx.nvgpu.WGMMA or fx.UniversalFMA"
                                                           : "fx.UniversalCopy, with a predicate"));
 }
 
