@@ -100,6 +100,8 @@ def test_sequences_of_several_lengths():
         ({"sink": torch.zeros(2)}, "'sink' is not supported on sm_90a"),
         ({"num_kv_splits": 2}, "'num_kv_splits' is not supported on sm_90a"),
         ({"alibi_slopes": torch.zeros(2)}, "'alibi_slopes' is not supported on sm_90a"),
+        ({"dualwave_swp_setprio": False}, "'dualwave_swp_setprio' is not supported on sm_90a"),
+        ({"dualwave_swp_enable_stagger": False}, "'dualwave_swp_enable_stagger' is not supported on sm_90a"),
         ({"dualwave_swp_lazy_rescale": False}, "'dualwave_swp_lazy_rescale' is not supported on sm_90a"),
         ({"dualwave_swp_xcd_swizzle": True}, "'dualwave_swp_xcd_swizzle' is not supported on sm_90a"),
     ],

@@ -24,6 +24,7 @@ from flydsl.kernels.gemm.config import GemmConfig, default_config
 from flydsl.kernels.gemm.dispatch import multiply
 from flydsl.kernels.norm import softmax_kernel
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
+from flydsl.kernels.tuning.device import peak
 
 TEXT = resources.files("flydsl.kernels").joinpath("defaults.json").read_text()
 FILE = module.load(TEXT)
@@ -216,6 +217,13 @@ TUNED_ROWS = {
     for one in sorted(found, key=lambda one: one["columns"])
     if "config" in one
 }
+
+
+@pytest.mark.once
+@pytest.mark.usefixtures("hopper")
+def test_what_was_not_measured_has_no_estimate():
+    with pytest.raises(ValueError, match=r"flydsl\.kernels\.tuning are for gfx942, gfx950, not for sm_90a"):
+        peak()
 
 
 @pytest.mark.parametrize(("of", "kernel", "config"), TUNED_ROWS, ids=str)

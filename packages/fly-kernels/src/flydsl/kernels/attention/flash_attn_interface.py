@@ -64,12 +64,13 @@ def _on_hopper(problem: HopperProblem, config: HopperAttentionConfig) -> Any:
     )  # fmt: skip
 
 
-def _check_hopper(problem: Problem, waves_per_eu: int, lazy_rescale: bool, xcd_swizzle: bool) -> None:
+def _check_hopper(problem: Problem, waves_per_eu: int, schedule: tuple[bool, bool, bool, bool]) -> None:
     """Refuse, by name, what the kernel of sm_90a has not."""
     if problem.head_dim not in HEAD_DIMS:
         heads = ", ".join(map(str, HEAD_DIMS))
         raise ValueError(f"flash attention: head_dim is one of {heads} on sm_90a, got {problem.head_dim}")
     variant = problem.variant
+    setprio, stagger, lazy_rescale, xcd_swizzle = schedule
     for name, given in (
         ("bias", variant.bias),
         ("alibi_slopes", variant.alibi),
@@ -77,6 +78,8 @@ def _check_hopper(problem: Problem, waves_per_eu: int, lazy_rescale: bool, xcd_s
         ("num_kv_splits", variant.splits > 1),
         ("debug_counts", variant.counts),
         ("waves_per_eu", waves_per_eu != 2),
+        ("dualwave_swp_setprio", not setprio),
+        ("dualwave_swp_enable_stagger", not stagger),
         ("dualwave_swp_lazy_rescale", not lazy_rescale),
         ("dualwave_swp_xcd_swizzle", xcd_swizzle),
     ):
@@ -145,7 +148,7 @@ def flydsl_flash_attn_func(
         dualwave_swp_lazy_rescale: whether sums are rescaled only when weights grow too large, or for every tile.
         dualwave_swp_setprio, dualwave_swp_enable_stagger: the schedule of workgroups of 256 queries on gfx950, for D
             of 64 and 128 (`FlashConfig.setprio`, `stagger`; with both and lazy rescaling `pipelined`, which takes the
-            place of both); there is none to choose elsewhere.
+            place of both); there is none to choose elsewhere, and on sm_90a they are refused.
         dualwave_swp_xcd_swizzle: whether each die of the device gets whole heads, so that its L2 holds their keys and
             values (`FlashConfig.xcd_swizzle`); None keeps the order of the grid, as False does.
         waves_per_eu: waves of a SIMD that registers are allocated for; 2 means 1 from a D of 160 on, where the
@@ -191,9 +194,12 @@ def flydsl_flash_attn_func(
         problem = varlen_problem(q, k, v, num_kv_heads, *lengths)
     problem = with_terms(problem, q, bias, alibi_slopes, sink)
     problem = with_options(problem, num_kv_splits, debug_counts)
+    options = (dualwave_swp_setprio, dualwave_swp_enable_stagger, dualwave_swp_lazy_rescale, dualwave_swp_xcd_swizzle)
+    setprio, stagger, lazy_rescale, xcd_swizzle = map(bool, options)
+    schedule = (setprio, stagger, lazy_rescale, xcd_swizzle)
     hopper = get_rocm_arch() == "sm_90a"
     if hopper:
-        _check_hopper(problem, waves_per_eu, dualwave_swp_lazy_rescale, bool(dualwave_swp_xcd_swizzle))
+        _check_hopper(problem, waves_per_eu, schedule)
     if out is None:
         out = q.new_empty(q.shape)
     elif tuple(out.shape) != tuple(q.shape) or out.dtype != q.dtype or not out.is_contiguous():
@@ -216,8 +222,6 @@ def flydsl_flash_attn_func(
         work = (problem.batch * splits * problem.heads, problem.seq_len, problem.seq_len_kv)
         config = shape_config(arch, *work, problem.head_dim, bool(causal), variant.bias)
         sizes = (problem.heads, problem.kv_heads, problem.head_dim)
-        options = (dualwave_swp_setprio, dualwave_swp_enable_stagger, dualwave_swp_lazy_rescale)
-        schedule = (*map(bool, options), bool(dualwave_swp_xcd_swizzle))
         launch = _forward(
             arch, *sizes, problem.dtype, bool(causal), bool(return_lse), config, variant, schedule, waves_per_eu
         )

@@ -115,8 +115,8 @@ def gemm(
             multiple of 128, the output float16 or bfloat16 (the default), and there is none of the steps above.
 
     Returns (..., N). K is a multiple of 64 bytes and N of 4 (of 16 when shuffled). Not differentiable. On sm_90a rows
-    of a, b and the result are multiples of 16 bytes, 8-bit floats are E4M3FN, and there are no residual, shuffled
-    weights and block.
+    of a, b and the result are multiples of 16 bytes, 8-bit floats are E4M3FN, and there are no shuffled weights, int4
+    and block.
 
     Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
     """

@@ -32,8 +32,13 @@ _PEAKS = {"gfx942": (2048.0, 2520.0), "gfx950": (4096.0, 3330.0)}
 
 
 def peak() -> Peak:
-    """The target's."""
+    """The target's.
+
+    Raises ValueError for a target whose data sheet is not here.
+    """
     arch = architecture()
+    if arch.name not in _PEAKS:
+        raise ValueError(f"the estimates of flydsl.kernels.tuning are for {', '.join(_PEAKS)}, not for {arch.name}")
     flops, hbm = _PEAKS[arch.name]
     return Peak(arch.compute_units, flops, hbm, 32.0)
 
