@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from flydsl.utils.on_demand import on_demand
 
 if TYPE_CHECKING:
     from .block_digits import BlockRadixRank, BlockRadixRankAlgorithm
@@ -120,15 +122,7 @@ _NAMES = {
     "warp_io": "WarpExchange WarpExchangeAlgorithm WarpLoad WarpLoadAlgorithm WarpStore WarpStoreAlgorithm",
     "warp_sort": "warp_bitonic_sort warp_merge_sort",
 }
-_FILES = {name: file for file, names in _NAMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    file = _FILES.get(name)
-    if file is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__package__}.{file}"), name)
-    return found
+__getattr__ = on_demand(__name__, _NAMES, lambda file: importlib.import_module(f"{__package__}.{file}"))
 
 
 def __dir__() -> list[str]:

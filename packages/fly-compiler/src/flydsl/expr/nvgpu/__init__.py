@@ -7,7 +7,9 @@ Everything here is refused, with the line, when the kernel is compiled for anoth
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from flydsl.utils.on_demand import on_demand
 
 if TYPE_CHECKING:
     from .caches import l2_policy, load_by_policy
@@ -73,15 +75,7 @@ _NAMES = {
     "tensor_maps": "TensorMap make_tensor_map tma_commit tma_wait",
     "warps": "elect_one fence_async_shared named_arrive named_barrier set_registers warp_index",
 }
-_FILES = {name: file for file, names in _NAMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    file = _FILES.get(name)
-    if file is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__package__}.{file}"), name)
-    return found
+__getattr__ = on_demand(__name__, _NAMES, lambda file: importlib.import_module(f"{__package__}.{file}"))
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from flydsl.utils.on_demand import on_demand
+
 from .enum import CacheModifier as CacheModifier
 from .enum import SyncScope as SyncScope
 from .enum import TargetAddressSpace as TargetAddressSpace
@@ -87,9 +89,10 @@ _NAMES: dict[str, str] = {
 }
 """The public names of the files that are imported at the first use of one."""
 
-_FILES = {name: file for file, names in _NAMES.items() for name in names.split()}
+_ON_DEMAND = {name for names in _NAMES.values() for name in names.split()}
+_find = on_demand(__name__, _NAMES, lambda file: importlib.import_module(f"{__name__}.{file}"))
 
-__all__ = sorted([*_FILES, "CacheModifier", "SyncScope", "TargetAddressSpace"])
+__all__ = sorted([*_ON_DEMAND, "CacheModifier", "SyncScope", "TargetAddressSpace"])
 
 _SUBMODULES = (
     *_NAMES, "cdna3", "cdna4", "cdna5", "rdna3", "rdna4", "cluster", "tdm_ops", "universal", "inline_asm",
@@ -99,10 +102,8 @@ _OF_CDNA5 = ("TDM", "TensorLoad", "TensorStore", "make_tdm_atom", "make_tiled_td
 
 
 def __getattr__(name: str) -> Any:
-    file = _FILES.get(name)
-    if file is not None:
-        found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{file}"), name)
-        return found
+    if name in _ON_DEMAND:
+        return _find(name)
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _OF_CDNA5:
