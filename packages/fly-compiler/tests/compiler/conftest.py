@@ -24,6 +24,14 @@ def private_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
 
 
+@pytest.fixture
+def hopper(private_cache, monkeypatch):
+    """Programs are compiled for sm_90a, and nothing is called."""
+    monkeypatch.delenv("ARCH", raising=False)
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+
+
 class Traced:
     """The result of tracing a function as the body of a `func.func`."""
 

@@ -15,13 +15,7 @@ from flydsl.compile import backends, pipeline
 from flydsl.runtime import read_note
 from flydsl.trace.diagnostics import DSLCompileError
 
-
-@pytest.fixture(autouse=True)
-def hopper(monkeypatch, tmp_path):
-    monkeypatch.delenv("ARCH", raising=False)
-    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
-    monkeypatch.setenv("COMPILE_ONLY", "1")
-    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("hopper")
 
 
 def compiled(launch, *arguments):

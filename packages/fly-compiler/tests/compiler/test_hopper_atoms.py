@@ -13,15 +13,9 @@ import flydsl.compiler as flyc
 import flydsl.expr as fx
 from flydsl.trace.diagnostics import DSLCompileError
 
+pytestmark = pytest.mark.usefixtures("hopper")
+
 SWIZZLE = (3, 4, 3)
-
-
-@pytest.fixture(autouse=True)
-def hopper(monkeypatch, tmp_path):
-    monkeypatch.delenv("ARCH", raising=False)
-    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
-    monkeypatch.setenv("COMPILE_ONLY", "1")
-    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def ptx_of(launch, *arguments):
