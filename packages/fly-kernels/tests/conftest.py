@@ -33,7 +33,7 @@ import torch
 from flydsl.runtime import current_device
 from flydsl.runtime.device import get_rocm_arch
 
-# tests/rows.py, which test modules of several folders import as `rows`.
+# tests/rows.py and tests/artifact_ptx.py, which test modules of several folders import as `rows` and `artifact_ptx`.
 sys.path.insert(0, str(Path(__file__).parent))
 
 # Program order, and two interleavings of the waves of a workgroup. FLYDSL_TEST_SEEDS=0,1,2,… tries others.
