@@ -17,12 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cuda_ahead
 import cuda_flash_ahead
 import cuda_quack_ahead
 
 MODULES = {"QuACK": "quack", "FlashAttention-4": "flash_attn.cute.interface"}
 _FLASH, _QUACK = os.environ.get("FLYDSL_BENCH_FLASH"), os.environ.get("FLYDSL_BENCH_QUACK")
-_AHEAD = {"FlashAttention-4": (_FLASH, cuda_flash_ahead.version), "QuACK": (_QUACK, cuda_quack_ahead.version)}
+_AHEAD = {"FlashAttention-4": _FLASH, "QuACK": _QUACK}
 _PACKAGES = {"QuACK": "quack-kernels", "FlashAttention-4": "flash-attn-4", "CuTe DSL": "nvidia-cutlass-dsl-libs-base"}
 
 
@@ -32,13 +33,12 @@ def found() -> dict[str, str]:
 
     From here on nothing is imported out of this folder.
     """
-    cuda_flash_ahead.leave_this_folder()
+    cuda_ahead.leave_this_folder()
     said, imported = {}, False
     for name, module in MODULES.items():
         try:
-            folder, version = _AHEAD[name]
-            if folder:
-                said[name] = version(Path(folder))
+            if folder := _AHEAD[name]:
+                said[name] = cuda_ahead.version(Path(folder))
                 if name == "QuACK":
                     said["CuTe DSL"] = cuda_quack_ahead.cute_dsl(Path(folder))
                 continue

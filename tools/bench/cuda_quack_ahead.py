@@ -14,19 +14,15 @@ CUDA 13 and `apache-tvm-ffi`.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import importlib
 import importlib.metadata
 import itertools
-import os
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import cuda_flash_ahead
+import cuda_ahead
 
 OPERATIONS = ("softmax", "rmsnorm", "layernorm")
 COLUMNS = (1024, 2048, 4096, 8192, 16384)
@@ -34,18 +30,7 @@ _TRIALS = 5
 # What the product takes beside tensors: of the epilogue so many values, and of an H200 so many clusters of two.
 _EPILOGUE, _CLUSTERS, _SWIZZLE = 12, 66, 8
 TYPES = {"bf16": "BFloat16", "f16": "Float16"}
-_VERSION, _DSL = "version.txt", "dsl.txt"
-_PACKAGES = {_VERSION: "quack-kernels", _DSL: "nvidia-cutlass-dsl"}
-
-
-def version(folder: Path) -> str:
-    """What a folder holds.
-
-    Raises:
-        OSError: it is no folder of `pack`.
-        ImportError: there is no apache-tvm-ffi, by which it is called.
-    """
-    return cuda_flash_ahead.version(folder)
+_DSL = "dsl.txt"
 
 
 def cute_dsl(folder: Path) -> str:
@@ -60,7 +45,7 @@ def rows(folder: Path, operation: str, x: Any, w: Any, b: Any, y: Any, eps: floa
         OSError: the folder has none for these columns or this type.
     """
     kind = {"torch.bfloat16": "bf16", "torch.float16": "f16"}.get(str(x.dtype), str(x.dtype))
-    function = _loaded(folder / _name(operation, kind, x.shape[-1]))
+    function = cuda_ahead.loaded(folder / _name(operation, kind, x.shape[-1]))
     if operation == "softmax":
         return lambda: function(x, y)
     # Residual, its sum, rstd and mean are not asked for.
@@ -110,44 +95,26 @@ def _fastest(folder: Path, given: Any) -> Callable[[Any], Any]:
 
 
 def _product_of(path: Path) -> Callable[[Any], Any]:
-    function = _loaded(path)
+    function = cuda_ahead.loaded(path)
     # Of the epilogue nothing is asked for. The scheduler takes as many workgroups of two as there is room for, in an
     # order of its own, and the swizzle that QuACK has at most.
     epilogue, scheduler = (None,) * _EPILOGUE, (_CLUSTERS, None, _SWIZZLE, None, None, None)
     return lambda given: function(given.a, given.b, given.c, None, epilogue, scheduler, None, None, None)
 
 
-@functools.cache
-def _loaded(path: Path) -> Any:
-    import tvm_ffi
-
-    return tvm_ffi.load_module(str(path))["func"]
-
-
 def _name(operation: str, kind: str, columns: int) -> str:
     return f"quack-{operation}-{kind}-{columns}.so"
 
 
-def pack(folder: Path) -> int:
+def pack(folder: Path) -> None:
     """Compile each operation for rows of each length, and the product in each configuration, into a folder."""
-    cuda_flash_ahead.leave_this_folder()
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ |= {
-            "CUTE_DSL_ARCH": "sm_90a", "QUACK_ARCH": "90",
-            "QUACK_CACHE_ENABLED": "1", "QUACK_CACHE_DIR": cache,
-        }  # fmt: skip
-        folder.mkdir(parents=True, exist_ok=True)
-        known: set[Path] = set()
-        for name, compile_one in _kernels():
-            compile_one()
-            made = set(Path(cache).rglob("*.o")) - known
-            if len(made) != 1:
-                raise RuntimeError(f"QuACK made {len(made)} objects for {name}, not 1")
-            known |= made
-            cuda_flash_ahead.link(made.pop(), folder / name, Path(cache))
-    for name, package in _PACKAGES.items():
-        (folder / name).write_text(importlib.metadata.version(package) + ", compiled ahead" * (name == _VERSION))
-    return 0
+    cuda_ahead.pack(
+        folder,
+        "quack-kernels",
+        _kernels(),
+        lambda cache: {"QUACK_ARCH": "90", "QUACK_CACHE_ENABLED": "1", "QUACK_CACHE_DIR": cache},
+    )
+    (folder / _DSL).write_text(importlib.metadata.version("nvidia-cutlass-dsl"))
 
 
 def _kernels() -> Iterator[tuple[str, Callable[[], None]]]:
@@ -192,13 +159,5 @@ def _compile(operation: str, type_name: str, columns: int) -> None:
     importlib.import_module("quack.rmsnorm")._compile_rmsnorm_fwd(*types, columns, False, False, centred, False, 0.0)
 
 
-def main() -> int:
-    """Run the command that the top of the file lists."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("pack").add_argument("folder", type=Path)
-    return pack(parser.parse_args().folder)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    cuda_ahead.main(__doc__, pack)
