@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -95,47 +98,63 @@ def test_peers_are_found_past_the_benchmark_of_their_name(
         monkeypatch.delitem(sys.modules, name)
 
 
-def test_flash_attention_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of libraries takes the place of the package, and is called with tensors, scale and what is not there."""
-    called: list[Any] = []
+class Libraries:
+    """A folder in place of a peer's package: its libraries say in `called` how they are called."""
 
-    def load_module(path: str) -> Any:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.called: list[Any] = []
+        self._folder, self._patch = folder, monkeypatch
+        monkeypatch.setitem(sys.modules, "tvm_ffi", SimpleNamespace(load_module=self._load_module))
+
+    def _load_module(self, path: str) -> Any:
         if not Path(path).exists():
             raise OSError(path)
-        return {"func": lambda *given: called.append((Path(path).name, *given))}
+        return {"func": lambda *given: self.called.append((Path(path).stem, *given))}
 
-    monkeypatch.setitem(sys.modules, "tvm_ffi", SimpleNamespace(load_module=load_module))
+    def peers(self, name: str, variable: str, **files: str) -> ModuleType:
+        """`cuda_peers` with the peer of that name in the folder, which has these files beside its version, not the
+        other one."""
+        self._patch.setenv(variable, str(self._folder))
+        peers = importlib.import_module("cuda_peers")
+        (other,) = peers.MODULES.keys() - {name}
+        self._patch.setitem(peers.MODULES, other, "no_such_module")
+        assert peers.found()[name].startswith("absent: FileNotFoundError")
+        peers.found.cache_clear()
+        for file, text in ({"version": "1.0, compiled ahead"} | files).items():
+            (self._folder / f"{file}.txt").write_text(text)
+        assert peers.found()[name] == "1.0, compiled ahead"
+        return peers
+
+
+@pytest.fixture
+def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Libraries]:
+    """In `tmp_path`; the files of the benchmarks are imported anew."""
     monkeypatch.setattr(sys, "path", [str(BENCH), *sys.path])
-    for name in ("cuda_peers", "cuda_flash_ahead"):
+    ours = ("cuda_peers", "cuda_ahead", "cuda_flash_ahead", "cuda_quack_ahead")
+    for name in ours:
         monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setenv("FLYDSL_BENCH_FLASH", str(tmp_path))
-    peers = importlib.import_module("cuda_peers")
-    monkeypatch.setitem(peers.MODULES, "QuACK", "no_such_module_of_products")
-    assert peers.found()["FlashAttention-4"].startswith("absent: FileNotFoundError")
-    peers.found.cache_clear()
-    (tmp_path / "version.txt").write_text("4.0, compiled ahead")
-    (tmp_path / "flash-128-causal.so").write_text("")
-    assert peers.found()["FlashAttention-4"] == "4.0, compiled ahead"
+    yield Libraries(tmp_path, monkeypatch)
+    for name in ours:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+def test_flash_attention_may_be_compiled_ahead(tmp_path: Path, libraries: Libraries) -> None:
+    """It is called with tensors, scale and what is not there."""
+    peers = libraries.peers("FlashAttention-4", "FLYDSL_BENCH_FLASH")
     assert "CuTe DSL" not in peers.found()
+    (tmp_path / "flash-128-causal.so").write_text("")
     given = SimpleNamespace(q=1, k=2, v=3, out=4, lse=5)
     peers.attention(128, True)(given)
-    ((name, *tensors, scale), rest) = called[0][:7], called[0][7:]
-    assert (name, tensors, scale) == ("flash-128-causal.so", [1, 2, 3, 4, 5], 128**-0.5)
+    ((name, *tensors, scale), rest) = libraries.called[0][:7], libraries.called[0][7:]
+    assert (name, tensors, scale) == ("flash-128-causal", [1, 2, 3, 4, 5], 128**-0.5)
     assert rest == (*(None,) * 9, (None, None), None, None)
     with pytest.raises(OSError, match=r"flash-64-full\.so"):
         peers.attention(64, False)(given)
-    for name in ("cuda_peers", "cuda_flash_ahead"):
-        monkeypatch.delitem(sys.modules, name)
 
 
-def test_quack_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quack_may_be_compiled_ahead(tmp_path: Path, libraries: Libraries, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its row kernels get what they are compiled for; of its product's configurations the fastest stays."""
-    called: list[Any] = []
-
-    def load_module(path: str) -> Any:
-        if not Path(path).exists():
-            raise OSError(path)
-        return {"func": lambda *given: called.append((Path(path).stem, *given))}
+    called = libraries.called
 
     # The time of an event is how many products of 128 columns a tile had been called before it.
     def event(enable_timing: bool) -> Any:
@@ -145,20 +164,9 @@ def test_quack_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return one
 
     torch = SimpleNamespace(cuda=SimpleNamespace(Event=event, synchronize=lambda: None))
-    for name, module in (("tvm_ffi", SimpleNamespace(load_module=load_module)), ("torch", torch)):
-        monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(sys, "path", [str(BENCH), *sys.path])
-    ours = ("cuda_peers", "cuda_flash_ahead", "cuda_quack_ahead")
-    for name in ours:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setenv("FLYDSL_BENCH_QUACK", str(tmp_path))
-    peers = importlib.import_module("cuda_peers")
-    monkeypatch.setitem(peers.MODULES, "FlashAttention-4", "no_such_module_of_attention")
-    assert peers.found()["QuACK"].startswith("absent: FileNotFoundError")
-    peers.found.cache_clear()
-    for name, text in (("version.txt", "0.6, compiled ahead"), ("dsl.txt", "4.8")):
-        (tmp_path / name).write_text(text)
-    assert (peers.found()["QuACK"], peers.found()["CuTe DSL"]) == ("0.6, compiled ahead", "4.8")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    peers = libraries.peers("QuACK", "FLYDSL_BENCH_QUACK", dsl="4.8")
+    assert peers.found()["CuTe DSL"] == "4.8"
 
     for operation, kind in (("softmax", "bf16"), ("rmsnorm", "f16"), ("layernorm", "bf16")):
         (tmp_path / f"quack-{operation}-{kind}-1024.so").write_text("")
@@ -180,8 +188,31 @@ def test_quack_may_be_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyP
     name, *arguments = called[-1]
     assert [one[0] for one in called[-2:]] == [name] * 2 == ["quack-gemm-128x256-2x1-cooperative"] * 2
     assert arguments == [given.a, "b", given.c, None, (None,) * 12, (66, None, 8, None, None, None), None, None, None]
-    for name in ours:
-        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_library_is_made_of_each_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the one object that the peer's compiler puts into its cache, with the settings that it is given."""
+    ahead = importlib.import_module("cuda_ahead")
+    monkeypatch.setattr(ahead.importlib.metadata, "version", lambda package: f"the version of {package}")
+    monkeypatch.setattr(ahead, "_link", lambda made, target, room: target.write_text(made.name))
+    monkeypatch.setattr(ahead.os, "environ", dict(os.environ))
+
+    def compile_some(*names: str) -> None:
+        assert ahead.os.environ["CUTE_DSL_ARCH"] == "sm_90a"
+        for name in names:
+            Path(ahead.os.environ["CACHE"], name).write_text("")
+
+    def pack(*objects: tuple[str, ...]) -> None:
+        kernels = [(f"{at}.so", functools.partial(compile_some, *names)) for at, names in enumerate(objects)]
+        ahead.pack(tmp_path / "made", "peer", kernels, lambda cache: {"CACHE": cache})
+
+    pack(("a.o",), ("b.o", "b.txt"))
+    made = {path.name: path.read_text() for path in (tmp_path / "made").iterdir()}
+    assert made == {"0.so": "a.o", "1.so": "b.o", "version.txt": "the version of peer, compiled ahead"}
+    for names in ((), ("b.o", "c.o")):
+        with pytest.raises(RuntimeError, match=f"peer made {len(names)} objects for 1.so, not 1"):
+            pack(("a.o",), names)
 
 
 def test_the_order_of_turns_is_drawn_and_each_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
