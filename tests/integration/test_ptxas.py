@@ -8,6 +8,7 @@ configurations of products and attention are assembled.
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import re
 import sys
@@ -17,7 +18,11 @@ from types import ModuleType
 import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "tools" / "bench"
+KERNELS = BENCH.parents[1] / "packages" / "fly-kernels" / "tests"
 MOST_REGISTERS = 168  # of a thread of three warpgroups, before they divide them anew
+# What is known to spill: the backward of norms, quantised norms and gated kernels, of rows of so many columns, up to so
+# many bytes a thread.
+LONG_ROWS, MOST_SPILLED = 8192, 512
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +82,41 @@ def test_rows(operation: str, dtype: str, columns: int, tmp_path: Path) -> None:
     assert bench.pack(tmp_path, f"{operation}-{dtype}-{columns}") == 0
     for artifact in tmp_path.glob("*.so"):
         check(artifact)
+
+
+def spilled_by(monkeypatch: pytest.MonkeyPatch, cache: Path, *points: tuple[int, str]) -> dict[tuple[str, int], int]:
+    """{builder and columns: the most bytes} of all builders of rows and pointwise kernels, for columns and types."""
+    import flydsl.compiler as flyc
+
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(cache))
+    monkeypatch.syspath_prepend(str(KERNELS))
+    assembler, builders = of("cuda_ptxas"), of("test_awkward_shapes").BUILDERS
+    found: dict[tuple[str, int], int] = {}
+    for name, (columns, dtype) in itertools.product(builders, points):
+        case = builders[name](name, 3, columns, dtype, lambda tensors: tensors)
+        case.launch(*case.arguments(), case.count)
+        texts = assembler.modules(flyc.compilation_reports()[-1].path)
+        assert texts, f"{name}: no PTX"
+        for text in texts:
+            took, spilled, wrong = assembler.assemble(assembler.find_ptxas(), text)
+            assert took, f"{name}, {columns} columns of {dtype}: {wrong}"
+            found[name, columns] = max(found.get((name, columns), 0), spilled)
+    return {one: spilled for one, spilled in found.items() if spilled}
+
+
+def test_builders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert spilled_by(monkeypatch, tmp_path, (4096, "bf16")) == {}
+
+
+@pytest.mark.slow
+def test_builders_of_other_lengths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where 1024 threads share a row each has 64 registers, in which some hold too much."""
+    columns = (1000, 1024, 2048, 5120, 8192, 12288, 16384, 40000)
+    found = spilled_by(monkeypatch, tmp_path, *itertools.product(columns, ("bf16", "f16", "f32")))
+    assert max(found.values()) <= MOST_SPILLED
+    short = {one for one in found if one[1] < LONG_ROWS or not re.search("_bwd_|quant|gated", one[0])}
+    assert short == set()
 
 
 @pytest.mark.slow
