@@ -15,11 +15,12 @@ FailureOr<std::vector<EmbeddedCodeObject>> fly::readCodeObjects(ModuleOp module)
     for (auto object : binary.getObjects().getAsRange<gpu::ObjectAttr>()) {
       auto target = dyn_cast<ROCDL::ROCDLTargetAttr>(object.getTarget());
       auto nvidia = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget());
-      const bool isCode = (target && object.getFormat() == gpu::CompilationTarget::Binary) ||
-                          (nvidia && object.getFormat() == gpu::CompilationTarget::Assembly);
+      const bool isBinary = object.getFormat() == gpu::CompilationTarget::Binary;
+      const bool isText = object.getFormat() == gpu::CompilationTarget::Assembly;
+      const bool isCode = (target && isBinary) || (nvidia && (isBinary || isText));
       if (!isCode || !object.getKernels())
         return binary.emitError(
-            "expected linked code objects for #rocdl.target, or PTX for #nvvm.target");
+            "expected machine code for #rocdl.target, or that or PTX for #nvvm.target");
       EmbeddedCodeObject &embedded = result.emplace_back();
       embedded.arch = (target ? target.getChip() : nvidia.getChip()).str();
       embedded.bytes = object.getObject().getValue().str();

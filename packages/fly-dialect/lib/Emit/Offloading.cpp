@@ -60,9 +60,11 @@ static FailureOr<DeviceObject> deviceObject(gpu::BinaryOp binary, gpu::ObjectAtt
     return DeviceObject{target.getChip(), bytes, /*isText=*/false};
   }
   if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget())) {
-    if (object.getFormat() != gpu::CompilationTarget::Assembly)
-      return binary.emitError("the object for '") << target.getChip() << "' is not PTX";
-    return DeviceObject{target.getChip(), bytes, /*isText=*/true};
+    const bool isText = object.getFormat() == gpu::CompilationTarget::Assembly;
+    if (!isText && object.getFormat() != gpu::CompilationTarget::Binary)
+      return binary.emitError("the object for '")
+             << target.getChip() << "' is neither PTX nor machine code";
+    return DeviceObject{target.getChip(), bytes, isText};
   }
   return binary.emitError("expected an object for #rocdl.target or #nvvm.target, got ")
          << object.getTarget();

@@ -7,16 +7,16 @@ The tool gets a module with the device part alone and runs `gpu-module-to-binary
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from flydsl._mlir import ir
+
+from .content_hash import file_hash
 
 __all__ = ["ExternalLLVMError", "external_llvm_fingerprint", "run_external_binary"]
 
@@ -44,22 +44,7 @@ def tool(prefix: str) -> Path:
 
 def external_llvm_fingerprint(prefix: str) -> str:
     """Return a hash of the tool's content; it is part of every cache key."""
-    path = tool(prefix)
-    facts = path.stat()
-    return _content_hash(str(path), facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
-
-
-@lru_cache(maxsize=8)
-def _content_hash(path: str, *_facts: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
-
-
-def _digest(file: Any) -> str:
-    digest = hashlib.sha256()
-    while chunk := file.read(1 << 20):
-        digest.update(chunk)
-    return digest.hexdigest()
+    return file_hash(tool(prefix))
 
 
 def run_external_binary(

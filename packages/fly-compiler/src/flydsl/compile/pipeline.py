@@ -71,7 +71,7 @@ def lower(
         The lowered module.
 
     Raises:
-        DSLCompileError: the module is not valid, or a pass refuses it; with the user's lines.
+        DSLCompileError: the module is not valid, or a pass or an assembler refuses it; with the user's lines.
         MemoryError: memory ran out.
     """
     traced, hints = compilation.module, compilation.hints
@@ -101,6 +101,10 @@ def lower(
                 dumps.stage(stage.name, module)
             if print_all:
                 log().info("after %s:\n%s", stage.name, module)
+    if env.compile.ptxas and backend.artifact_kind == "ptx":
+        from .ptxas import add_machine_code  # which few ask for
+
+        times.timed("ptxas", lambda: add_machine_code(module, backend.target.arch, env.compile.ptxas))
     if dumps is not None:
         dumps.device_code()
     return module

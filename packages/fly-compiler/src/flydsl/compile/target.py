@@ -24,6 +24,7 @@ _VARIABLES = (
     "FLYDSL_COMPILE_OPT_LEVEL",
     "FLYDSL_COMPILE_BACKEND",
     "FLYDSL_COMPILE_LLVM_DIR",
+    "FLYDSL_PTXAS",
     "FLYDSL_DEBUG_ENABLE_DEBUG_INFO",
     "FLYDSL_DEBUG_MAX_LOC_DEPTH",
     "FLYDSL_EXTRA_SOURCE_DIRS",
@@ -146,9 +147,14 @@ def _settings(token: tuple[Any, ...]) -> Settings:
         from .external_llvm import external_llvm_fingerprint
 
         llvm = external_llvm_fingerprint(env.compile.llvm_dir)
+    assembler = ""
+    if env.compile.ptxas:
+        from .ptxas import ptxas_fingerprint
+
+        assembler = ptxas_fingerprint(env.compile.ptxas)
     # Kernels whose uninitialised registers are marked are other kernels than those that run otherwise.
     depth = env.debug.max_loc_depth if debug_info else 0
-    key = repr((arch, opt_level, debug_info, depth, backend, llvm, extra, marks_uninitialised()))
+    key = repr((arch, opt_level, debug_info, depth, backend, llvm, assembler, extra, marks_uninitialised()))
     return Settings(
         arch,
         opt_level,

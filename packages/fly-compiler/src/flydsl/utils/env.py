@@ -46,6 +46,13 @@ BACKEND = register(
 LLVM_DIR = register(
     string("FLYDSL_COMPILE_LLVM_DIR", group=_COMPILE, help="A folder whose bin/mlir-opt makes the device code.")
 )
+PTXAS = register(
+    string(
+        "FLYDSL_PTXAS",
+        group=_COMPILE,
+        help="NVIDIA's ptxas: artifacts for NVIDIA GPUs hold its machine code, too; empty is PTX alone.",
+    )
+)
 CACHE_MAX_SIZE = register(
     string(
         "FLYDSL_CACHE_MAX_SIZE",

@@ -18,8 +18,9 @@ struct EmbeddedCodeObject {
   std::vector<KernelResources> kernels; ///< by name
 };
 
-/// Reads the objects of the module's gpu.binary back, as `#rocdl.target` made them; none when there
-/// is no such op. An object of another kind is diagnosed.
+/// Reads the objects of the module's gpu.binary back, as `#rocdl.target` and `#nvvm.target` made
+/// them, and machine code for the latter; none when there is no such op. An object of another kind
+/// is diagnosed.
 mlir::FailureOr<std::vector<EmbeddedCodeObject>> readCodeObjects(mlir::ModuleOp module);
 
 } // namespace fly

@@ -53,8 +53,12 @@ class CudaBackend(DialectBackend):
         """
         from flydsl._mlir._mlir_libs import _fly_emit
 
+        objects = _fly_emit.code_objects(lowered)
+        assembled = any(one.data.startswith(_ELF) for one in objects)
         found = []
-        for one in _fly_emit.code_objects(lowered):
+        for one in objects:
+            if one.data.startswith(_ELF):
+                continue  # of the PTX behind it
             for kernel in one.kernels:
                 if kernel.lds_bytes > STATIC_SHARED_BYTES:
                     raise DSLCompileError(
@@ -65,7 +69,7 @@ class CudaBackend(DialectBackend):
             data = one.data
             ptx = data.decode(errors="replace")
             facts = {kernel.name: _facts(kernel, ptx) for kernel in one.kernels}
-            found.append(DeviceCode(one.arch, facts, ptx=data))
+            found.append(DeviceCode(one.arch, facts, ptx=b"" if assembled else data))
         return found
 
     def emit_texts(self, module: ir.Operation, *, hints: Mapping[str, Any], opt_level: int) -> DeviceTexts:
@@ -78,6 +82,7 @@ class CudaBackend(DialectBackend):
         return DeviceTexts(str(llvm_ir), str(ptx))
 
 
+_ELF = b"\x7fELF"  # how machine code begins
 _WAIT = "griddepcontrol.wait;"
 # What may stand ahead of it: of accesses to memory, those to parameters.
 _ACCESS = re.compile(
