@@ -162,6 +162,18 @@ def test_the_default_for_a_shape(m, n, k_bytes, tile_n, splits):
     assert default_hopper_config(m, n, k_bytes=k_bytes, epilogue=Epilogue(residual=True)).splits == 1
 
 
+def test_one_scale_is_for_all():
+    """One program for a scale of each row and for one: the number of scales bounds what is read."""
+    a, b = torch.empty((300, 64), dtype=TYPES["fp8"]), torch.empty((512, 64), dtype=TYPES["fp8"])
+    found = set()
+    for scale_a, scale_b in ((300, 512), (1, 1), (300, 1)):
+        fk.gemm(a, b, scale_a=torch.empty(scale_a), scale_b=torch.empty(scale_b))
+        found.add(ptx_of_the_last())
+    assert len(found) == 1
+    with pytest.raises(ValueError, match=r"scale_a: expected \(300,\) of torch.float32, or one number, got \(299,\)"):
+        fk.gemm(a, b, scale_a=torch.empty(299), scale_b=torch.empty(512))
+
+
 @pytest.mark.parametrize(("rows", "hints"), [(16, 2), (64, 0)])
 def test_few_rows(rows, hints):
     a, b = (torch.empty((one, 256), dtype=torch.bfloat16) for one in (rows, 4096))

@@ -46,6 +46,18 @@ def test_everything_at_once(arch):
         close(got, torch.nn.functional.silu(total) + residual.double())
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_one_scale_for_all(arch, shape):
+    """As `per_tensor_quant` gives them; the other operand may have one for each row."""
+    a, b = operands(24, 64, 128, fp8(arch))
+    one, each = torch.tensor(0.037).reshape(shape), torch.rand(64)
+    sums = a.double() @ b.double().t()
+    close(flydsl.kernels.gemm(a, b, scale_a=one, scale_b=one), sums * one.double().item() ** 2)
+    close(flydsl.kernels.gemm(a, b, scale_a=one, scale_b=each), sums * one.double().item() * each.double())
+    with pytest.raises(ValueError, match=r"scale_b: expected \(64,\) of torch.float32, or one number, got \(63,\)"):
+        flydsl.kernels.gemm(a, b, scale_a=one, scale_b=each[1:])
+
+
 def test_leading_dimensions_shuffled_weights_and_no_rows():
     a, b = operands(30, 64, 128, torch.bfloat16)
     expected = (a.double() @ b.double().t()).view(2, 3, 5, 64)

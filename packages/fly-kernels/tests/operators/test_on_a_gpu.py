@@ -100,6 +100,19 @@ def test_products_of_awkward_shapes(rows, n, k, dtype):
     assert ((got.double() - expected).abs() <= half_ulp * expected.abs() + k * 2.0**-24 * amount).all()
 
 
+@pytest.mark.parametrize(("rows", "n", "k"), [(16, 1040, 528), (1100, 2048, 272)])
+def test_one_scale_for_all(rows, n, k):
+    a, scale_a = kernels.per_tensor_quant(torch.randn(rows, k, device="cuda"))
+    b, scale_b = kernels.per_tensor_quant(torch.randn(n, k, device="cuda"))
+    each = torch.rand(n, device="cuda") + 0.5
+    sums = (a.double() @ b.double().t()) * scale_a.double()
+    amount = (a.double().abs() @ b.double().abs().t()) * scale_a.double()
+    for scale in (scale_b, each):
+        got = kernels.gemm(a, b, scale_a=scale_a, scale_b=scale, out_dtype=torch.float32)
+        allowed = (2.0**-11 * amount + 2.0**-22 * sums.abs()) * scale.double()
+        assert ((got.double() - sums * scale.double()).abs() <= allowed).all()
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("length", "head_dim"), [(1000, 64), (2049, 128)])
 def test_attention_of_awkward_shapes(length, head_dim, causal):

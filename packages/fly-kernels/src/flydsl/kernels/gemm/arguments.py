@@ -103,16 +103,22 @@ def check_matrix(
     )  # fmt: skip
 
 
-def check_count(name: str, tensor: fx.Tensor | fx.Pointer, count: fx.Numeric | int, *, exact: bool = False) -> None:
-    """Have the launcher compare the number of elements: `count` or more, or with `exact` just as many."""
+def check_count(
+    name: str, tensor: fx.Tensor | fx.Pointer, count: fx.Numeric | int, *, exact: bool = False, or_one: bool = False
+) -> None:
+    """Have the launcher compare the number of elements: `count` or more, or with `exact` just as many.
+
+    With `or_one` one element will do.
+    """
     if isinstance(tensor, fx.Pointer):
         return
     got, wanted = fx.Int64(1), fx.Int64(count)
     for mode in range(fx.rank(tensor)):
         got = got * fx.Int64(tensor.shape[mode].unpack())
     more = "" if exact else " or more"
+    fits = (got == wanted) if exact else (got >= wanted)
     fx.host_assert(
-        (got == wanted) if exact else (got >= wanted),
+        (fits | (got == 1)) if or_one else fits,
         f"argument {name!r}: expected {{}}{more} elements, got {{}}",
         wanted, got,
     )  # fmt: skip

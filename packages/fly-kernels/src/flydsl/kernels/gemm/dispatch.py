@@ -99,9 +99,11 @@ def check_operands(
     for what, tensor, shape, kind in wanted:
         if tensor is None:
             continue
-        if tuple(tensor.shape) != shape or str(tensor.dtype) != kind:
+        for_all = what.startswith("scale") and tensor.numel() == 1
+        if (tuple(tensor.shape) != shape and not for_all) or str(tensor.dtype) != kind:
             got = f"{tuple(tensor.shape)} of {tensor.dtype}"
-            raise ValueError(f"gemm: {what}: expected {shape} of {kind}, got {got}")
+            or_one = ", or one number" if what.startswith("scale") else ""
+            raise ValueError(f"gemm: {what}: expected {shape} of {kind}{or_one}, got {got}")
         if not tensor.is_contiguous():
             raise ValueError(f"gemm: {what} must be contiguous")
     for what, tensor in [("b", b), *((one[0], one[1]) for one in wanted)]:
@@ -127,7 +129,8 @@ def multiply(
 ) -> torch.Tensor:
     """Write C = act(A B^T * scales + bias) + residual to `out` and return it.
 
-    A (M, K) and B (N, K) of one type, with unit stride along K and rows that begin at multiples of 16 bytes; `shuffled`
+    A (M, K) and B (N, K) of one type, with unit stride along K and rows that begin at multiples of 16 bytes; scales are
+    (M) and (N), or one number for all; `shuffled`
     says that B is in the order of `shuffle_weight`. With `in_dtype` "int4" or "uint4" they are bytes of two
     (`pack_int4_pairs`), as many as K / 2, and the target is gfx1100 or gfx1201. The first call for a shape class
     compiles. On sm_90a rows of `out` begin at multiples of 16 bytes too, and there are no shuffled weights and no
@@ -174,6 +177,7 @@ def multiply(
     if m == 0 or n == 0:
         return out
     epilogue = Epilogue(ELEMENT_BYTES[kind] == 1, bias is not None, activation, residual is not None)
+    scale_a, scale_b = (None if one is None else one.reshape(-1) for one in (scale_a, scale_b))
     if hopper:
         out_dtype = dtype_name(out.dtype)
         k_bytes = k * a.element_size()
@@ -186,6 +190,10 @@ def multiply(
         return out
     config = default_config(arch, kind, m, n, k) if config is None else config
     kernel = _compiled(arch, n, k, config, kind, dtype_name(out.dtype), epilogue, shuffled)
+    scale_a, scale_b = (
+        one if one is None or one.numel() == count else one.expand(count).contiguous()
+        for one, count in ((scale_a, m), (scale_b, n))
+    )
     none = out.new_empty(0)
     workspace = a.new_empty(config.split_k * m * n if config.split_k > 1 else 0, dtype=_float32())
     extras = [none if one is None else one for one in (scale_a, scale_b, bias, residual)]

@@ -233,6 +233,8 @@ def compile_hopper_gemm(
                 fx.make_layout((rows, box_n, boxes_n, config.store_buffers), (box_n, 1, apart, boxes_n * apart)),
             )
 
+            counts = {name: fx.Int32(fx.size(given[name]).unpack()) for name in vectors}
+
             def ask(name: str, first: Any, end: Any) -> list[Any]:
                 """What an epilogue reads of a tile, in registers of the warpgroup, with 0 past the end."""
                 values = []
@@ -240,7 +242,8 @@ def compile_hopper_gemm(
                     at, value = lane + start, fx.make_rmem_tensor(1, fx.Float32)
                     value.fill(0.0)
                     if (at < vectors[name]) & (first + at < end):
-                        value[0] = given[name][first + at].to(fx.Float32)
+                        # One scale is for all.
+                        value[0] = given[name][fx.math.min(first + at, counts[name] - 1)].to(fx.Float32)
                     values.append(value)
                 return values
 
@@ -418,7 +421,7 @@ def compile_hopper_gemm(
         fx.host_assert(fx.Int64(k) > 0, "K is 0: there is nothing to multiply")
         for name in vectors:
             expect_rows(name, extras[name], kinds[name])
-            check_count(name, extras[name], m if name == "scale_a" else n)
+            check_count(name, extras[name], m if name == "scale_a" else n, or_one=name != "bias")
         maps = {}
         if epilogue.residual:
             R = extras["residual"]

@@ -99,8 +99,9 @@ def gemm(
     Args:
         a: (..., K), float16, bfloat16, int8 or the architecture's float8 E4M3 (FNUZ on gfx942, OCP on gfx950).
         b: (N, K) of the same type, as the weight of `torch.nn.functional.linear`.
-        scale_a: (...) of f32, one of each row; needed for 8-bit types and int4, refused for others.
-        scale_b: (N) of f32, as scale_a.
+        scale_a: (...) of f32, one of each row, or one number for all, as `per_tensor_quant` gives it; needed for 8-bit
+            types and int4, refused for others.
+        scale_b: (N) of f32, or one number, as scale_a.
         bias: (N) of the output's type.
         residual: (..., N) of the output's type.
         activation: "none", "relu", "silu" or "gelu" (the tanh form).
