@@ -156,6 +156,11 @@ class RowPlan:
         """A row that is held: the accesses of whole vectors by all threads together, and what is left of the row."""
         return [*self.run(0, self.full_steps), *self.last_steps]
 
+    @property
+    def passes(self) -> list[tuple[Step, int]]:
+        """The tile of each access of `tiles`, and which of its passes that is."""
+        return [(tile, index) for tile in self.tiles for index in range(tile.passes)]
+
     def run(self, first: object, count: int) -> list[Step]:
         """The accesses of whole vectors by all threads, `count` of them from group `first` on, as one tile."""
         if not count:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from .arch import architecture
@@ -253,7 +254,7 @@ class RowView:
     def load(self, step: Step, fill: float | int | None = 0) -> fx.Vector:
         """A vector of the element type; `fill` where the thread has nothing to move (None: anything)."""
         if self._policy is not None and step.groups is None and step.vector * self.element.width == 8 * VECTOR_BYTES:
-            return _joined(self.load_passes(step))
+            return _joined(self.load_passes([step]))
         mine = self._at.slice(step, self.element)
         source = mine.partition_S(self._tile(step))
         fragment = fx.make_fragment_like(source)
@@ -263,17 +264,30 @@ class RowView:
         return fragment.load().reshape(step.elements)
 
     def load_passes(
-        self, step: Step, *, l1: str | None = None, first: int = 0, end: int | None = None
+        self, tiles: list[Step], *, l1: str | None = None, first: int = 0, end: int | None = None
     ) -> list[fx.Vector]:
-        """The vectors, of 16 bytes, of the passes `first` to `end` of a tile of which each thread has whole ones.
+        """The vectors, of 16 bytes, of the passes `first` to `end` of some tiles of whole ones, one after the other.
 
-        On NVIDIA's GPUs only; `l1`: what the L1 does with the lines, of `fx.nvgpu.load_by_policy`.
+        On NVIDIA's GPUs only; `l1`: what the L1 does with the lines, of `fx.nvgpu.load_by_policy`. Where a thread has
+        nothing to move it gets the first vector that it has of the row: no branch, and no bytes but those of the row.
         """
-        columns = self._at.columns(step)[:: step.vector][first:end]
-        return [fx.nvgpu.load_by_policy(self._start + one, self._policy, l1=l1) for one in columns]
+        columns = (one for tile in tiles for one in self._passes(tile))
+        found = islice(columns, first, end)
+        return [fx.nvgpu.load_by_policy(self._start + one, self._policy, l1=l1) for one in found]
+
+    def _passes(self, step: Step) -> list[Any]:
+        """Where this thread's passes of a tile begin."""
+        columns = self._at.columns(step)[:: step.vector]
+        if step.groups is None:
+            return columns
+        has = self._at.has(step)
+        return [has.select(one, one - step.first * step.vector) for one in columns]
 
     def store_pass(self, step: Step, index: int, values: fx.Vector) -> None:
         """Convert what `load_passes` would load of one pass to the element type (to nearest even), and store it."""
+        if step.groups is not None:
+            self.store(step, values)
+            return
         start = self._start + self._at.columns(step)[index * step.vector]
         fragment = fx.make_rmem_tensor(step.vector, self.element)
         fragment.store(values if values.dtype is self.element else round_to(values, self.element))

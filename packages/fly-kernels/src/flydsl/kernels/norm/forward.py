@@ -176,18 +176,18 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
                 self.residual_out.store(step, one)
             return values
 
-        def load_passes(self, step: Step) -> list[Any]:
+        def load_passes(self) -> list[Any]:
             """h in the type of the rows, a vector for each pass; with a residual, h is stored."""
-            inputs = self.input.load_passes(step)
+            inputs = self.input.load_passes(plan.tiles)
             if not norm.residual:
                 return inputs
-            residuals = self.residual_in.load_passes(step)
+            residuals = self.residual_in.load_passes(plan.tiles)
             with fx.fastmath(None):  # as in `load`
                 sums = [
                     round_to(one.to(fx.Float32) + other.to(fx.Float32), element)
                     for one, other in zip(inputs, residuals, strict=True)
                 ]
-            for index, one in enumerate(sums):
+            for (step, index), one in zip(plan.passes, sums, strict=True):
                 self.residual_out.store_pass(step, index, one)
             return sums
 
@@ -219,10 +219,10 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
             beta, smooth = (None if one is None else one.load(step, None) for one in (self.beta, self.smooth))
             return self.gamma.load(step, None), beta, smooth
 
-        def load_passes(self, step: Step, first: int, end: int) -> list[tuple[Any, Any, Any]]:
+        def load_passes(self, first: int, end: int) -> list[tuple[Any, Any, Any]]:
             """Those of the passes `first` to `end`, a vector each; the L1 is to keep them for the rows that come."""
             gamma, beta = (
-                None if one is None else one.load_passes(step, l1="evict_last", first=first, end=end)
+                None if one is None else one.load_passes(plan.tiles, l1="evict_last", first=first, end=end)
                 for one in (self.gamma, self.beta)
             )
             assert gamma is not None
@@ -261,24 +261,27 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     def compact_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights) -> None:
         """A row that is in registers in its own type, and is converted for each pass over it."""
         assert compact is not None
-        (step,) = plan.tiles
         this = Row(tensors, at, row)
-        held = this.load_passes(step)
-        asked = weights.load_passes(step, 0, compact.ahead)
+        held = this.load_passes()
+        asked = weights.load_passes(0, compact.ahead)
 
         def values() -> Iterator[Any]:
             return (black_box_vector(one).to(fx.Float32) for one in held)
 
+        def own(change: Callable[[Any], Any]) -> Iterator[Any]:
+            """Changed values, 0 where a thread has none."""
+            return (at.only(step, change(one)) for (step, _), one in zip(plan.passes, values(), strict=True))
+
         mean: Any = None
-        centred = values()
         if norm.centred:
-            mean = at.sum(centred) * (1.0 / columns)
-            centred = (minus(one, mean) for one in values())
+            mean = at.sum(own(lambda one: one)) * (1.0 / columns)
+        centred = own(lambda one: minus(one, mean) if norm.centred else one)
         rstd = inverse_sqrt(at.sum(one * one for one in centred) * (1.0 / columns) + norm.eps)
         this.keep_stats(mean, rstd)
-        for index, one in enumerate(values()):
-            asked += weights.load_passes(step, len(asked), index + compact.depth)
-            this.output.store_pass(step, index, output_of(one, mean, rstd, asked[index]))
+        for number, one in enumerate(values()):
+            asked += weights.load_passes(len(asked), number + compact.depth)
+            step, index = plan.passes[number]
+            this.output.store_pass(step, index, output_of(one, mean, rstd, asked[number]))
 
     def streamed_row(tensors: SimpleNamespace, at: RowThread, row: Any, weights: Weights) -> None:
         """A row that is read again for every pass."""
@@ -380,7 +383,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
         grid = even_grid(wanted, programs(plan)) if takes_turns else wanted
-        attributes = {"nvvm.minctasm": form.together} if form is not None and form.together is not None else None
+        attributes = None if form is None else {"nvvm.minctasm": form.together}
         norm_kernel(tensors, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch
