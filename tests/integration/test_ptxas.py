@@ -19,6 +19,7 @@ import pytest
 
 BENCH = Path(__file__).resolve().parents[2] / "tools" / "bench"
 KERNELS = BENCH.parents[1] / "packages" / "fly-kernels" / "tests"
+COMPILER = BENCH.parents[1] / "packages" / "fly-compiler" / "tests"
 EM_CUDA = 190  # of the header of an ELF file
 MOST_REGISTERS = 168  # of a thread of three warpgroups, before they divide them anew
 # What is known to spill: the backward of norms, quantised norms and gated kernels, of rows of so many columns, up to so
@@ -120,6 +121,27 @@ def test_builders_of_other_lengths(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert max(found.values()) <= MOST_SPILLED
     short = {one for one in found if one[1] < LONG_ROWS or not re.search("_bwd_|quant|gated", one[0])}
     assert short == set()
+
+
+def test_asynchronous_copies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By threads, of all widths, and reductions by the copy engine: what the compiler's tests run on a GPU."""
+    import torch
+
+    import flydsl.compiler as flyc
+
+    monkeypatch.syspath_prepend(str(COMPILER / "expr" / "run"))
+    kernels = of("hopper_copies")
+    for bits, by_barrier in itertools.product((32, 64, 128), (False, True)):
+        x, y = torch.zeros(77, 304), torch.zeros(80, 320)
+        artifact = tmp_path / f"copies-{bits}-{by_barrier}.so"
+        flyc.compile.only(kernels.reverse_rows, x, y, 77, 304, bits, (3, 4, 3), by_barrier).export(artifact)
+        check(artifact)
+    sums = (torch.float32, torch.bfloat16, torch.int32)
+    for kind, dtype in [("add", one) for one in sums] + [("max", torch.float16), ("min", torch.int64)]:
+        x, y = torch.zeros((9, 37, 40), dtype=dtype), torch.zeros((37, 40), dtype=dtype)
+        artifact = tmp_path / f"{kind}-{dtype}.so"
+        flyc.compile.only(kernels.reduce_all, x, y, 9, kind).export(artifact)
+        check(artifact)
 
 
 @pytest.mark.slow

@@ -6,9 +6,19 @@
 
 #include "fly/Dialect/FlyNVVM/IR/FlyNVVMDialect.h"
 
+#include <nanobind/stl/string.h>
+
 namespace fly::python {
 
 using namespace fly::nvvm;
+
+template <> struct Crossing<llvm::StringRef> {
+  using Argument = const std::string &;
+  static llvm::StringRef toCpp(const std::string &text) { return text; }
+  static std::string toPython(const mp::PyMlirContextRef &, llvm::StringRef text) {
+    return text.str();
+  }
+};
 
 namespace {
 
@@ -24,6 +34,15 @@ struct PyWGMMA : TypeBinding<PyWGMMA, SM90WGMMAType> {
         parameter("registers_a", &CppType::getRegistersA, false),
         parameter("mn_major_a", &CppType::getMnMajorA, false),
         parameter("mn_major_b", &CppType::getMnMajorB, false));
+  }
+};
+
+struct PyCpAsync : TypeBinding<PyCpAsync, SM80CpAsyncType> {
+  static constexpr const char *pyClassName = "SM80CpAsyncType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindParameters<FlyNVVMDialect, PyCpAsync>(c, parameter("bits", &CppType::getBits),
+                                              parameter("l1", &CppType::getL1, false));
   }
 };
 
@@ -57,6 +76,14 @@ struct PyTMAStore : TypeBinding<PyTMAStore, SM90TMAStoreType> {
   static void bindDerived(ClassTy &c) { bindBox<PyTMAStore>(c); }
 };
 
+struct PyTMAReduce : TypeBinding<PyTMAReduce, SM90TMAReduceType> {
+  static constexpr const char *pyClassName = "SM90TMAReduceType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindBox<PyTMAReduce>(c, parameter("kind", &CppType::getKind));
+  }
+};
+
 } // namespace
 } // namespace fly::python
 
@@ -66,7 +93,9 @@ NB_MODULE(_flyNVVMDialect, m) {
   // Bases of the classes below, and what tuples are made of.
   nb::module_::import_("flydsl._mlir._mlir_libs._flyDialect");
   PyWGMMA::bind(m);
+  PyCpAsync::bind(m);
   PyTensorMap::bind(m);
   PyTMALoad::bind(m);
   PyTMAStore::bind(m);
+  PyTMAReduce::bind(m);
 }

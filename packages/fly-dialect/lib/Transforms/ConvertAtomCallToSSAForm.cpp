@@ -62,7 +62,8 @@ void finish(RewriterBase &rewriter, Operation *memoryForm, Operation *call,
 
 void convert(RewriterBase &rewriter, CopyAtomCallOp op) {
   auto destination = asContiguousRegisters(op.getDst());
-  if (!destination && !asContiguousRegisters(op.getSrc()))
+  // From memory to memory, the predicate may be what is in registers.
+  if (!destination && !asContiguousRegisters(op.getSrc()) && !asContiguousRegisters(op.getPred()))
     return;
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);

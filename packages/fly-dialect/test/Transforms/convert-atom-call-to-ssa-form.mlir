@@ -39,6 +39,27 @@ func.func @register_source(%g: !global, %r: !fly.ptr<f16, register>) {
 
 // -----
 
+// From memory to memory: of registers there is the predicate.
+
+!copy = !fly.copy_atom<!fly.universal_copy<64>, 16>
+!global = !fly.memref<f16, global, 4:1>
+!shared = !fly.memref<f16, shared, 4:1>
+!predicate = !fly.memref<i1, register, 1:1>
+
+// CHECK-LABEL: func.func @register_predicate(
+// CHECK-SAME: %[[G:.*]]: !fly.memref<f16, global, 4:1>, %[[S:.*]]: !fly.memref<f16, shared, 4:1>, %[[R:.*]]: !fly.ptr<i1, register>)
+func.func @register_predicate(%g: !global, %s: !shared, %r: !fly.ptr<i1, register>) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  %l = fly.static : !fly.layout<1:1>
+  %view = fly.make_view(%r, %l) : (!fly.ptr<i1, register>, !fly.layout<1:1>) -> !predicate
+  // CHECK: %[[P:.*]] = fly.ptr.load(%[[R]]) : (!fly.ptr<i1, register>) -> i1
+  // CHECK: fly.copy_atom_call_ssa(%{{.*}}, %[[G]], %[[S]], %[[P]]) {operandSegmentSizes = array<i32: 1, 1, 1, 1>}
+  fly.copy_atom_call(%atom, %g, %s, %view) : (!copy, !global, !shared, !predicate) -> ()
+  return
+}
+
+// -----
+
 !copy = !fly.copy_atom<!fly.universal_copy<64>, 16>
 !strided = !fly.memref<f16, register, (2,2):(4,1)>
 !global = !fly.memref<f16, global, (2,2):(1,2)>

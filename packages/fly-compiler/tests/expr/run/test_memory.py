@@ -137,3 +137,28 @@ def test_an_array_of_booleans():
     x, y = torch.randn(64), torch.empty(64)
     launch(x, y)
     assert torch.equal(y, (x.flip(0) > 0).float())
+
+
+@flyc.kernel(known_block_size=(64, 1, 1))
+def some_by_way_of_lds(x: fx.Tensor, y: fx.Tensor):
+    thread = fx.Int32(fx.thread_idx.x)
+    room = fx.SharedAllocator().allocate(fx.Array[fx.Float32, 64]).peek()
+    room.ptr[thread] = -1.0
+    one = fx.make_layout(1, 1)
+    wanted = fx.make_rmem_tensor(1, fx.Boolean)
+    wanted[0] = thread % 3 == 0
+    atom = fx.make_copy_atom(fx.UniversalCopy32b(), fx.Float32)
+    fx.copy(atom, fx.make_view(x.iter + thread, one), fx.make_view(room.ptr + thread, one), pred=wanted)
+    fx.barrier()
+    y[thread] = room.ptr[63 - thread]
+
+
+def test_a_copy_from_memory_to_memory_under_a_predicate():
+    x, y = torch.arange(64.0), torch.full((64,), float("nan"))
+
+    @flyc.jit
+    def launch(x: fx.Tensor, y: fx.Tensor):
+        some_by_way_of_lds(x, y).launch(grid=(1,), block=(64,))
+
+    launch(x, y)
+    assert torch.equal(y.flip(0), torch.where(torch.arange(64) % 3 == 0, x, -1.0))

@@ -91,12 +91,15 @@ Value loadPredicate(OpBuilder &builder, Location loc, const CallOperand &predica
 
 /// Replaces the call `op` by its lowering, which a predicate makes conditional. Where it is false,
 /// a call with a result yields the destination's old value.
-LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operation,
-                              const CopyCall &call, const CallOperand &predicate) {
+LogicalResult lowerPredicated(ConversionPatternRewriter &rewriter, Type operation, CopyCall call,
+                              const CallOperand &predicate) {
   if (failed(checkContiguity(operation, call)) || failed(checkSwizzles(operation, call)))
     return failure();
   Location loc = call.loc();
-  if (!predicate) {
+  const bool takesPredicate = predicate && call.device->fillsWithZeros(operation);
+  if (takesPredicate && !(call.predicate = loadPredicate(rewriter, loc, predicate)))
+    return failure();
+  if (!predicate || takesPredicate) {
     CopyResult result = lowerCopyCall(rewriter, operation, call);
     if (failed(result))
       return failure();

@@ -44,6 +44,7 @@ struct CopyCall {
   CallOperand destination; ///< absent when the result takes its place
   mlir::Type resultType;   ///< converted; null without result
   const DeviceConversion *device;
+  mlir::Value predicate = {}; ///< an i1, of an atom that fills with zeros; else null
 
   mlir::Location loc() const { return op->getLoc(); }
 };

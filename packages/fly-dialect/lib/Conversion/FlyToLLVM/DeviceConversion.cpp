@@ -21,6 +21,8 @@ CopyResult DeviceConversion::lowerCopy(OpBuilder &, Type, const CopyCall &) cons
   return failure();
 }
 
+bool DeviceConversion::fillsWithZeros(Type) const { return false; }
+
 FailureOr<Value> DeviceConversion::lowerMma(OpBuilder &, Type, const MmaCall &) const {
   return failure();
 }

@@ -31,6 +31,10 @@ public:
   virtual CopyResult lowerCopy(mlir::OpBuilder &builder, mlir::Type operation,
                                const CopyCall &call) const;
 
+  /// Whether a call of a copy atom whose predicate is false fills its destination with zeros, where
+  /// others leave it alone: its lowering gets the predicate.
+  virtual bool fillsWithZeros(mlir::Type operation) const;
+
   /// Lowers a call of a matrix atom that is not universal.
   virtual mlir::FailureOr<mlir::Value> lowerMma(mlir::OpBuilder &builder, mlir::Type operation,
                                                 const MmaCall &call) const;

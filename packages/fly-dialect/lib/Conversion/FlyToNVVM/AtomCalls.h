@@ -45,10 +45,14 @@ private:
 /// Lowers a product, or leaves it open for the next one on its accumulators; these pass through.
 mlir::FailureOr<mlir::Value> lowerWGMMA(mlir::OpBuilder &builder, SM90WGMMAType operation,
                                         const lowering::MmaCall &call, OpenProducts &open);
+lowering::CopyResult lowerCpAsync(mlir::OpBuilder &builder, SM80CpAsyncType operation,
+                                  const lowering::CopyCall &call);
 lowering::CopyResult lowerTMALoad(mlir::OpBuilder &builder, SM90TMALoadType operation,
                                   const lowering::CopyCall &call);
 lowering::CopyResult lowerTMAStore(mlir::OpBuilder &builder, SM90TMAStoreType operation,
                                    const lowering::CopyCall &call);
+lowering::CopyResult lowerTMAReduce(mlir::OpBuilder &builder, SM90TMAReduceType operation,
+                                    const lowering::CopyCall &call);
 
 } // namespace fly::nvvm
 

@@ -48,10 +48,14 @@ std::optional<StringRef> NVVMDevice::getSyncScope(StringRef scope) const {
 lowering::CopyResult NVVMDevice::lowerCopy(OpBuilder &builder, Type operation,
                                            const lowering::CopyCall &call) const {
   return llvm::TypeSwitch<Type, lowering::CopyResult>(operation)
+      .Case([&](SM80CpAsyncType type) { return lowerCpAsync(builder, type, call); })
       .Case([&](SM90TMALoadType type) { return lowerTMALoad(builder, type, call); })
       .Case([&](SM90TMAStoreType type) { return lowerTMAStore(builder, type, call); })
+      .Case([&](SM90TMAReduceType type) { return lowerTMAReduce(builder, type, call); })
       .Default([](Type) { return failure(); });
 }
+
+bool NVVMDevice::fillsWithZeros(Type operation) const { return isa<SM80CpAsyncType>(operation); }
 
 FailureOr<Value> NVVMDevice::lowerMma(OpBuilder &builder, Type operation,
                                       const lowering::MmaCall &call) const {

@@ -22,6 +22,7 @@ public:
   std::optional<llvm::StringRef> getSyncScope(llvm::StringRef scope) const override;
   lowering::CopyResult lowerCopy(mlir::OpBuilder &builder, mlir::Type operation,
                                  const lowering::CopyCall &call) const override;
+  bool fillsWithZeros(mlir::Type operation) const override;
   mlir::FailureOr<mlir::Value> lowerMma(mlir::OpBuilder &builder, mlir::Type operation,
                                         const lowering::MmaCall &call) const override;
   mlir::Value defaultState(mlir::OpBuilder &builder, mlir::Location loc,

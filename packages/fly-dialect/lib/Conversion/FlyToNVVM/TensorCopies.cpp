@@ -128,6 +128,19 @@ CopyResult lowerTMAStore(OpBuilder &builder, SM90TMAStoreType operation, const C
   return Value();
 }
 
+CopyResult lowerTMAReduce(OpBuilder &builder, SM90TMAReduceType operation, const CopyCall &call) {
+  if (failed(checkTile(operation, call, call.destination, call.source)))
+    return failure();
+  auto origin = originOf(builder, call, call.destination, operation.getBox().size());
+  if (failed(origin))
+    return failure();
+  auto kind = NVVM::symbolizeTMAReduxKind(operation.getKind());
+  NVVM::CpAsyncBulkTensorReduceOp::create(builder, call.loc(), mapOf(builder, call),
+                                          call.source.converted, *kind, NVVM::TMAStoreMode::TILE,
+                                          *origin, /*l2CacheHint=*/Value());
+  return Value();
+}
+
 namespace {
 
 /// An atom of a tensor map, which is the operand.
@@ -137,7 +150,7 @@ struct MakeTensorCopyLowering : OpConversionPattern<MakeCopyAtomOp> {
   LogicalResult matchAndRewrite(MakeCopyAtomOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Type operation = op.getResult().getType().getCopyOp();
-    if (!isa<SM90TMALoadType, SM90TMAStoreType>(operation))
+    if (!isa<SM90TMALoadType, SM90TMAStoreType, SM90TMAReduceType>(operation))
       return failure();
     auto map = op.getArgs().size() == 1 ? dyn_cast<TensorMapType>(op.getArgs().front().getType())
                                         : TensorMapType();
@@ -145,7 +158,9 @@ struct MakeTensorCopyLowering : OpConversionPattern<MakeCopyAtomOp> {
       return copy && map && copy.getBox() == map.getBox() && copy.getElem() == map.getElem() &&
              copy.getSwizzle() == map.getSwizzle();
     };
-    if (!fits(dyn_cast<SM90TMALoadType>(operation)) && !fits(dyn_cast<SM90TMAStoreType>(operation)))
+    if (!fits(dyn_cast<SM90TMALoadType>(operation)) &&
+        !fits(dyn_cast<SM90TMAStoreType>(operation)) &&
+        !fits(dyn_cast<SM90TMAReduceType>(operation)))
       return op.emitError("the atom ") << operation << " is made of a tensor map of its box, "
                                        << "elements and swizzle";
     Location loc = op.getLoc();

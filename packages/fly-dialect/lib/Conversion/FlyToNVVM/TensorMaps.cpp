@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t mapBytes = 128, mapAlignment = 64;
 
 /// The number that the CUDA driver has of an element type (CUtensorMapDataType).
-int32_t dataTypeOf(Type elem) {
+int32_t dataTypeOf(Type elem, bool isSigned) {
   if (elem.isF16())
     return 6;
   if (elem.isF32())
@@ -35,9 +35,9 @@ int32_t dataTypeOf(Type elem) {
   case 16:
     return 1;
   case 32:
-    return 2;
+    return isSigned ? 3 : 2;
   default:
-    return 4;
+    return isSigned ? 5 : 4;
   }
 }
 
@@ -111,7 +111,7 @@ struct MakeTensorMapLowering : OpConversionPattern<MakeTensorMapOp> {
         {i32, i32, i64, pointer, pointer, pointer, pointer, i32, i32, i32, i32});
     constexpr int32_t noInterleave = 0, fillWithZeros = 0;
     Value base = LLVM::PtrToIntOp::create(rewriter, loc, i64, adaptor.getBase());
-    Value fields[] = {constantI32(rewriter, loc, dataTypeOf(map.getElem())),
+    Value fields[] = {constantI32(rewriter, loc, dataTypeOf(map.getElem(), op.getIsSigned())),
                       constantI32(rewriter, loc, static_cast<int32_t>(rank)),
                       base,
                       extents,

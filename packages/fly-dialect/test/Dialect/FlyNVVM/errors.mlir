@@ -37,6 +37,30 @@
 
 // -----
 
+!odd_copy = !fly_nvvm.sm80.cp_async<96> // expected-error {{cp_async moves 32, 64 or 128 bits, got 96}}
+
+// -----
+
+!no_such_sum = !fly_nvvm.sm90.tma_reduce<[64, 8], f64, swizzle = 0, kind = add> // expected-error {{the copy engine has the reduction add of i32, i64, f32, f16 and bf16, got 'f64'}}
+
+// -----
+
+!no_such_maximum = !fly_nvvm.sm90.tma_reduce<[64, 8], f32, swizzle = 0, kind = max> // expected-error {{the copy engine has the reduction max of i32, i64, f16 and bf16, got 'f32'}}
+
+// -----
+
+!no_such_bits = !fly_nvvm.sm90.tma_reduce<[64, 8], bf16, swizzle = 0, kind = and> // expected-error {{the copy engine has the reduction and of i32 and i64, got 'bf16'}}
+
+// -----
+
+!no_such_kind = !fly_nvvm.sm90.tma_reduce<[64, 8], i32, swizzle = 0, kind = inc> // expected-error {{a reduction is add, min, max, and, or or xor, got inc}}
+
+// -----
+
+!odd_row_of_sums = !fly_nvvm.sm90.tma_reduce<[64, 2], i32, swizzle = 0, kind = add> // expected-error {{multiples of 16 bytes}}
+
+// -----
+
 !map = !fly_nvvm.tensor_map<[64, 64], bf16, swizzle = 128>
 func.func @odd_fetch(%base: !fly.ptr<bf16, global>, %k: i64, %m: i64, %pitch: i64) {
   // expected-error@+1 {{the L2 fetches 64, 128 or 256 bytes together, got 96}}

@@ -26,6 +26,22 @@ func.func @copies(%map: !fly_nvvm.tensor_map<[128, 64], bf16, swizzle = 128>) {
   return
 }
 
+// CHECK-LABEL: @copies_by_threads
+func.func @copies_by_threads() {
+  // CHECK: !fly_nvvm.sm80.cp_async<128>
+  %wide = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly_nvvm.sm80.cp_async<128>, 16>
+  // CHECK: !fly_nvvm.sm80.cp_async<128, l1 = true>
+  %by_l1 = fly.make_copy_atom {valBits = 16 : i32} : !fly.copy_atom<!fly_nvvm.sm80.cp_async<128, l1 = true>, 16>
+  return
+}
+
+// CHECK-LABEL: @reductions
+func.func @reductions(%map: !fly_nvvm.tensor_map<[8, 32], f32, swizzle = 128>) {
+  // CHECK: !fly_nvvm.sm90.tma_reduce<[8, 32], f32, swizzle = 128, kind = add>
+  %sum = fly.make_copy_atom(%map : !fly_nvvm.tensor_map<[8, 32], f32, swizzle = 128>) {valBits = 32 : i32} : !fly.copy_atom<!fly_nvvm.sm90.tma_reduce<[8, 32], f32, swizzle = 128, kind = add>, 32>
+  return
+}
+
 // CHECK-LABEL: @order
 func.func @order(%sums: vector<4xf32>) -> vector<4xf32> {
   // CHECK: fly_nvvm.wgmma_fence %{{.*}} : vector<4xf32>

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from flydsl.utils.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from .async_copies import CpAsync, cp_async_commit, cp_async_wait
     from .caches import l2_policy, load_by_policy
     from .clusters import cluster_barrier, cluster_load, cluster_rank
     from .grids import griddepcontrol_launch_dependents, griddepcontrol_wait
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "WGMMA",
     "AsyncPipeline",
+    "CpAsync",
     "Mbarriers",
     "PipelineState",
     "TensorMap",
@@ -39,6 +41,8 @@ __all__ = [
     "cluster_barrier",
     "cluster_load",
     "cluster_rank",
+    "cp_async_commit",
+    "cp_async_wait",
     "elect_one",
     "exp2_approx",
     "fence_async_shared",
@@ -65,6 +69,7 @@ __all__ = [
 
 # A file is imported when one of its names is first used.
 _NAMES = {
+    "async_copies": "CpAsync cp_async_commit cp_async_wait",
     "caches": "l2_policy load_by_policy",
     "clusters": "cluster_barrier cluster_load cluster_rank",
     "grids": "griddepcontrol_launch_dependents griddepcontrol_wait",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from flydsl._mlir import ir
 from flydsl.trace.build import build, build_op
 
 from ..values.numeric.base import Numeric, as_numeric
@@ -64,6 +65,14 @@ class Mbarriers:
     def arrive(self, index: int | Numeric) -> None:
         """Count one arrival at barrier `index`."""
         build("nvvm.mbarrier.arrive", (self.at(index).llvm_ptr,), Int64.ir_type)
+
+    def arrive_copied(self, index: int | Numeric) -> None:
+        """Count one arrival at barrier `index` when the copies (`CpAsync`) that this thread issued so far have come.
+
+        The thread goes on. Who waits for the phase sees what the copies of all that arrive so have brought.
+        """
+        noinc = ir.BoolAttr.get(True)  # one of the arrivals that `init` counts
+        build_op("nvvm.cp.async.mbarrier.arrive", [self.at(index).llvm_ptr], (), {"noinc": noinc})
 
     def arrive_at(self, index: int | Numeric, rank: int | Numeric) -> None:
         """Count one arrival at barrier `index` of the workgroup of this rank in the cluster.

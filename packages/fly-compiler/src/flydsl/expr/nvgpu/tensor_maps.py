@@ -17,7 +17,7 @@ from ..values.layout.construct import make_layout
 from ..values.layout.objects import E, Swizzle
 from ..values.numeric.base import Numeric, as_numeric
 from ..values.numeric.meta import NumericMeta
-from ..values.numeric.types import Int64
+from ..values.numeric.types import Int32, Int64
 from ..values.tensor import Tensor, make_view
 from .target import require_hopper
 
@@ -78,6 +78,25 @@ class TensorMap:
         Those that wrote the tile call `fence_async_shared`, and a barrier stands between them and the copy.
         """
         return self._atom(fly_nvvm.SM90TMAStoreType)
+
+    def reduce_atom(self, kind: str) -> CopyAtom:
+        """Return the atom that reduces a tile in shared memory into a box; `fx.copy` of it is for one thread.
+
+        Each element of the box becomes the reduction of what it was and the tile's, atomically and in no order: sums of
+        floats vary with it. What lies outside of the tensor is left out. As for `store_atom`, those that wrote the tile
+        call `fence_async_shared`, a barrier stands behind them, and `tma_commit` and `tma_wait` follow the copy. The
+        map is one of `make_tensor_map(written=True)`.
+
+        Args:
+            kind: `add` (Int32, Uint32, Uint64, Float32, Float16, BFloat16), `min` or `max` (integers of 32 and 64 bits,
+                Float16, BFloat16), `and`, `or` or `xor` (integers of 32 and 64 bits).
+
+        Raises:
+            ValueError: the copy engine has no such reduction of these elements.
+        """
+        if kind == "add" and self.dtype is Int64:
+            raise ValueError("reduce_atom: the copy engine adds Uint64, not Int64; the bits of the sum are the same")
+        return self._atom(fly_nvvm.SM90TMAReduceType, kind)
 
     def _atom(self, kind: Any, *keys: Any) -> CopyAtom:
         require_hopper("TensorMap")
@@ -174,6 +193,8 @@ def make_tensor_map(
     }
     if written:
         attributes["written"] = ir.UnitAttr.get()
+    if tensor.dtype.is_integer and tensor.dtype.signed and tensor.dtype.width >= Int32.width:
+        attributes["isSigned"] = ir.UnitAttr.get()
     value = build("fly_nvvm.make_tensor_map", (tensor.iter.value, *sizes, *steps), kind, attributes)
     return TensorMap(value, box, tensor.dtype, width, order)
 

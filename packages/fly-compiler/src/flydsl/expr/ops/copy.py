@@ -300,7 +300,7 @@ def copy(atom: Any, src: Any, dst: Any, *, pred: Any = None, **state: Any) -> No
         dst: a tensor of the same top-level rank.
         pred: a register tensor of `fx.Boolean`: of the same rank, or without mode 0. Where mode 0 repeats the atom, its
             mode 0 may have one element for each. Where it is false nothing is read or written; a destination keeps its
-            old value.
+            old value. (`fx.nvgpu.CpAsync` fills it with zeros.)
         **state: state fields of the atom, as of `set_value`.
 
     Raises:

@@ -55,12 +55,38 @@ LogicalResult SM90TMAStoreType::verify(EmitError emitError, ArrayRef<int32_t> bo
   return verifyBox(emitError, box, elem, swizzle);
 }
 
+/// The table of `cp.reduce.async.bulk.tensor` in the PTX ISA.
+LogicalResult SM90TMAReduceType::verify(EmitError emitError, ArrayRef<int32_t> box, Type elem,
+                                        int32_t swizzle, StringRef kind) {
+  const bool isInteger = elem.isInteger(32) || elem.isInteger(64);
+  const bool isHalf = elem.isF16() || elem.isBF16();
+  bool exists = isInteger;
+  StringRef types = "i32 and i64";
+  if (kind == "add") {
+    exists |= isHalf || elem.isF32();
+    types = "i32, i64, f32, f16 and bf16";
+  } else if (kind == "min" || kind == "max") {
+    exists |= isHalf;
+    types = "i32, i64, f16 and bf16";
+  } else if (kind != "and" && kind != "or" && kind != "xor") {
+    return emitError() << "a reduction is add, min, max, and, or or xor, got " << kind;
+  }
+  if (!exists)
+    return emitError() << "the copy engine has the reduction " << kind << " of " << types
+                       << ", got " << elem;
+  return verifyBox(emitError, box, elem, swizzle);
+}
+
 static constexpr StringLiteral instead = "fx.UniversalCopy by the threads";
 std::optional<std::string> SM90TMALoadType::whyUnavailable(StringRef target) const {
   return whyNotHopper(*this, target, instead);
 }
 std::optional<std::string> SM90TMAStoreType::whyUnavailable(StringRef target) const {
   return whyNotHopper(*this, target, instead);
+}
+
+std::optional<std::string> SM90TMAReduceType::whyUnavailable(StringRef target) const {
+  return whyNotHopper(*this, target, "fx.UniversalAtomic by the threads");
 }
 
 // --- text ----------------------------------------------------------------------------------------
@@ -131,6 +157,20 @@ void SM90TMAStoreType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+Type SM90TMAReduceType::parse(AsmParser &parser) {
+  Box box;
+  StringRef kind;
+  if (parseBox(parser, box) || parser.parseComma() || parser.parseKeyword("kind") ||
+      parser.parseEqual() || parser.parseKeyword(&kind) || parser.parseGreater())
+    return {};
+  return parser.getChecked<SM90TMAReduceType>(
+      box.loc, parser.getContext(), ArrayRef<int32_t>(box.extents), box.elem, box.swizzle, kind);
+}
+void SM90TMAReduceType::print(AsmPrinter &printer) const {
+  printBox(printer, *this);
+  printer << ", kind = " << getKind() << '>';
+}
+
 // --- geometry ------------------------------------------------------------------------------------
 
 /// One thread that moves the box.
@@ -150,6 +190,7 @@ static Layout boxBits(ArrayRef<int32_t> box, Type elem) {
 
 FLY_NVVM_BOX_COPY(SM90TMALoadType)
 FLY_NVVM_BOX_COPY(SM90TMAStoreType)
+FLY_NVVM_BOX_COPY(SM90TMAReduceType)
 
 // --- state ---------------------------------------------------------------------------------------
 
@@ -171,5 +212,8 @@ Type SM90TMALoadType::getStateType() const {
 
 ArrayRef<StringLiteral> SM90TMAStoreType::getStateMembers() const { return {}; }
 Type SM90TMAStoreType::getStateType() const { return stateOf(getContext(), {}); }
+
+ArrayRef<StringLiteral> SM90TMAReduceType::getStateMembers() const { return {}; }
+Type SM90TMAReduceType::getStateType() const { return stateOf(getContext(), {}); }
 
 } // namespace fly::nvvm

@@ -21,11 +21,13 @@ def FlyNVVM_MakeTensorMapOp : FlyNVVM_Op<"make_tensor_map",
     `extents` are the tensor's, in elements, and `strides` the distances of its modes, in elements
     too, both innermost first; the innermost stride is 1 and not given. `written` says that copies
     through the map write the tensor. `fetched` is how many bytes the L2 cache fetches together of
-    what a copy does not find there: 64, 128 or 256. A tensor that the driver refuses ends the host
-    function with its message.
+    what a copy does not find there: 64, 128 or 256. `isSigned` says that integers of 32 and 64 bits have
+    a sign, which `min` and `max` of `sm90.tma_reduce` ask for. A tensor that the driver refuses ends
+    the host function with its message.
   }];
   let arguments = (ins AnyType:$base, Variadic<I64>:$extents, Variadic<I64>:$strides,
-                       UnitAttr:$written, DefaultValuedAttr<I32Attr, "256">:$fetched);
+                       UnitAttr:$written, UnitAttr:$isSigned,
+                       DefaultValuedAttr<I32Attr, "256">:$fetched);
   let results = (outs FlyNVVM_TensorMapType:$result);
   let assemblyFormat = [{
     $base `,` `extents` `=` `[` $extents `]` `,` `strides` `=` `[` $strides `]` attr-dict `:`

@@ -45,6 +45,26 @@ def FlyNVVM_SM90WGMMAType : FlyNVVM_Type<"SM90WGMMA", "sm90.wgmma",
                         "bool":$mnMajorA, "bool":$mnMajorB);
 }
 
+// --- copies by threads ---------------------------------------------------------------------------
+
+def FlyNVVM_SM80CpAsyncType : FlyNVVM_Type<"SM80CpAsync", "sm80.cp_async",
+    [DeclareTypeInterfaceMethods<Fly_AtomOpTypeInterface, ["getOperandBits"]>,
+     DeclareTypeInterfaceMethods<Fly_CopyOpTypeInterface>]> {
+  let summary = "an asynchronous copy from global to shared memory, past the registers";
+  let description = [{
+    `<128>`: each thread copies 32, 64 or 128 bits, at addresses that are multiples of as much. Those
+    of 128 bits pass by the L1 (`cp.async.cg`), unless they are `<128, l1 = true>`; the others go
+    through it (`cp.async.ca`). Where the predicate of a call is false, nothing is read, and the
+    destination is filled with zeros.
+
+    The data are there behind `nvvm.cp.async.wait.group`, for the thread that copied them; for others
+    behind a barrier that follows.
+  }];
+  let parameters = (ins "int32_t":$bits, DefaultValuedParameter<"bool", "false">:$l1);
+  let assemblyFormat = "`<` $bits (`,` `l1` `=` $l1^)? `>`";
+  let hasCustomAssemblyFormat = 0;
+}
+
 // --- tensor copies -------------------------------------------------------------------------------
 
 defvar FlyNVVM_Box = (ins ArrayRefParameter<"int32_t">:$box, "::mlir::Type":$elem,
@@ -86,6 +106,18 @@ def FlyNVVM_SM90TMAStoreType
   let description = [{
     `<[64, 64], bf16, swizzle = 128>`, made of a tensor map. One thread issues it, behind
     `nvvm.fence.proxy` of those that wrote the tile. What lies outside of the tensor is not written.
+  }];
+}
+
+def FlyNVVM_SM90TMAReduceType
+    : FlyNVVM_TensorCopy<"SM90TMAReduce", "sm90.tma_reduce", (ins StringRefParameter<>:$kind)> {
+  let summary = "a reduction of a tile in shared memory into a box of a tensor, by the copy engine";
+  let description = [{
+    `<[64, 32], f32, swizzle = 128, kind = add>`, made of a tensor map. Each element of the box becomes
+    the sum, `min`, `max`, or the bits' `and`, `or`, `xor` of what it was and the tile's, as one atomic
+    operation for each element, in no order. Sums are of i32, i64, f32, f16 and bf16, the least and the
+    greatest of i32, i64, f16 and bf16, bits of i32 and i64; whether integers have a sign is said where
+    the map is made. One thread issues it, like an `sm90.tma_store`.
   }];
 }
 
