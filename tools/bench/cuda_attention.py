@@ -38,7 +38,7 @@ from cuda_timing import (
 )
 
 _RESIDENT = 256 << 20
-_TOKENS = 16384  # of all sequences of a timed point
+TOKENS = 16384  # of all sequences of a timed point
 FEW_ROWS = 1024  # up to which causal heads of 64 have a default of their own
 TIMED_LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
 # Batch, query rows, keys, heads of Q, of K.
@@ -116,10 +116,6 @@ def pack(folder: Path, tuned: bool) -> int:
 
 def _compile(what: tuple[Case, Path]) -> None:
     """Compile a case into an artifact."""
-    import torch
-
-    import flydsl.compiler as flyc
-    from flydsl.kernels.attention.hopper_attention import compile_hopper_attention
     from flydsl.kernels.attention.hopper_config import HopperAttentionConfig, default_hopper_config
 
     case, path = what
@@ -127,6 +123,16 @@ def _compile(what: tuple[Case, Path]) -> None:
         config = default_hopper_config(case.head_dim, case.causal, FEW_ROWS if case.few else None)
     else:
         config = HopperAttentionConfig(*case.shape[:3], *map(bool, case.shape[3:]))
+    compile_case(case, config, path)
+
+
+def compile_case(case: Case, config: Any, path: Path) -> None:
+    """Compile the artifact of a case in a `HopperAttentionConfig`."""
+    import torch
+
+    import flydsl.compiler as flyc
+    from flydsl.kernels.attention.hopper_attention import compile_hopper_attention
+
     launch = compile_hopper_attention(
         dtype=case.dtype, head_dim=case.head_dim, causal=case.causal, heads_per_kv=case.group, return_lse=True,
         config=config,
@@ -195,6 +201,12 @@ class Operands:
         return most[0], most[1]
 
 
+def operands(case: Case, batch: int, length: int, kv_heads: int) -> list[Operands]:
+    """Sets of operands of as many queries as keys that together are several times the L2."""
+    count = max(2, -(-_RESIDENT // (4 * batch * length * kv_heads * case.group * case.head_dim * 2)))
+    return [Operands(case, batch, length, length, kv_heads, seed) for seed in range(count)]
+
+
 def _ours(folder: Path, case: Case) -> Callable[[Operands], Any]:
     from flydsl import runtime
 
@@ -250,10 +262,9 @@ def run(folder: Path, results: Path, lengths: list[int]) -> int:
     for dtype, head_dim, causal, group in points:
         ours = [c for c in found if (c.dtype, c.head_dim, c.causal, c.group) == (dtype, head_dim, causal, group)]
         for length in lengths:
-            batch, kv_heads = max(1, _TOKENS // length), max(1, 2048 // head_dim // group)
+            batch, kv_heads = max(1, TOKENS // length), max(1, 2048 // head_dim // group)
             flops = 4.0 * batch * kv_heads * group * length * length * head_dim / (2 if causal else 1)
-            count = max(2, -(-_RESIDENT // (4 * batch * length * kv_heads * group * head_dim * 2)))
-            sets = [Operands(ours[0], batch, length, length, kv_heads, seed) for seed in range(count)]
+            sets = operands(ours[0], batch, length, kv_heads)
             contenders: dict[str, Callable[[Operands], Any]] = {
                 f"ours {c.stands_for(length)}": _ours(folder, c) for c in ours if c.stands_for(length) is not None
             }

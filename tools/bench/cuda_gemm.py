@@ -124,7 +124,7 @@ def default_name(dtype: str, m: int, n: int, k: int) -> str:
     """
     from flydsl.kernels.gemm.hopper_config import HopperConfig, default_hopper_config
 
-    wanted = default_hopper_config(m, n, k_bytes=k * _bytes(dtype))
+    wanted = default_hopper_config(m, n, k_bytes=k * bytes_of(dtype))
     for name, values in CONFIGURATIONS.items():
         if HopperConfig(**values) == wanted:
             return name
@@ -145,20 +145,31 @@ def _compile(what: tuple[str, Path]) -> None:
     }  # fmt: skip
     name, path = what
     _, dtype, *rest = name.split("-")
-    extras: list[Any] = []
     if len(rest) == 1:
-        out = "fp16" if dtype == "fp16" else "bf16"
-        launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=HopperConfig(**CONFIGURATIONS[rest[0]]))
-    else:
-        out, words = rest[:2]
-        epilogue = Epilogue("scaled" in words, "bias" in words, _activation(words), "residual" in words)
-        config = HopperConfig(**CONFIGURATIONS[rest[2]]) if len(rest) == 3 else None
-        launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=config, epilogue=epilogue)
-        if words != "none":
-            extras = [torch.empty(384), torch.empty(512), torch.empty(512, dtype=types[out])]
-        if epilogue.residual:
-            extras.append(torch.empty((384, 512), dtype=types[out]))
+        return compile_plain(dtype, HopperConfig(**CONFIGURATIONS[rest[0]]), path)
+    extras: list[Any] = []
+    out, words = rest[:2]
+    epilogue = Epilogue("scaled" in words, "bias" in words, _activation(words), "residual" in words)
+    config = HopperConfig(**CONFIGURATIONS[rest[2]]) if len(rest) == 3 else None
+    launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=config, epilogue=epilogue)
+    if words != "none":
+        extras = [torch.empty(384), torch.empty(512), torch.empty(512, dtype=types[out])]
+    if epilogue.residual:
+        extras.append(torch.empty((384, 512), dtype=types[out]))
     _export(launch, types[dtype], types[out], extras, path)
+    return None
+
+
+def compile_plain(dtype: str, config: Any, path: Path) -> None:
+    """Compile the artifact of a product without an epilogue, in a `HopperConfig`; 8-bit floats give bfloat16."""
+    import torch
+
+    from flydsl.kernels.gemm.hopper_gemm import compile_hopper_gemm
+
+    out = "fp16" if dtype == "fp16" else "bf16"
+    launch = compile_hopper_gemm(in_dtype=dtype, out_dtype=out, config=config)
+    types = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp8": torch.float8_e4m3fn}
+    _export(launch, types[dtype], types[out], [], path)
 
 
 def _export(launch: Any, operand: Any, output: Any, extras: list[Any], path: Path) -> None:
@@ -264,13 +275,14 @@ class Operands:
         return torch.mm(self.a, self.b.t(), out=self.c)
 
 
-def _bytes(dtype: str) -> int:
+def bytes_of(dtype: str) -> int:
+    """Of an element of the operands."""
     return 1 if dtype == "fp8" else 2
 
 
 def operands(dtype: str, m: int, n: int, k: int) -> list[Operands]:
     """Sets of operands of a product that together are several times the L2."""
-    count = max(2, -(-_RESIDENT // ((m + n) * k * _bytes(dtype) + 2 * m * n)))
+    count = max(2, -(-_RESIDENT // ((m + n) * k * bytes_of(dtype) + 2 * m * n)))
     return [Operands(dtype, m, n, k, seed) for seed in range(count)]
 
 
@@ -395,7 +407,7 @@ def run(folder: Path, results: Path, least: int = 0, defaults: bool = False) -> 
     for dtype, m, n, k in points:
         default = usual[_point(dtype, m, n, k)]
         flops = 2.0 * m * n * k
-        size = _bytes(dtype)
+        size = bytes_of(dtype)
         sets = operands(dtype, m, n, k)
         contenders: dict[str, Callable[[Operands], Any]] = {
             f"ours {name}": ours(folder, dtype, name)

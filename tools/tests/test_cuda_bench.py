@@ -276,3 +276,66 @@ def test_a_page_has_the_peers_that_were_timed(tmp_path: Path, monkeypatch: pytes
     for table in said.split("\n\n"):
         if table.startswith("|"):
             assert len({line.count("|") for line in table.strip().splitlines()}) == 1
+
+
+def test_what_is_packed_for_tuning(monkeypatch: pytest.MonkeyPatch) -> None:
+    tuning = load("cuda_tuning", monkeypatch)
+    pytest.importorskip("flydsl.autotune")
+    pytest.importorskip("flydsl.kernels.tuning")
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "sm_90a")
+    for problem in tuning.problems():
+        assert tuning.Problem.of(problem.name) == problem
+        assert 3e-6 <= problem.seconds < 1e-2
+    product = tuning.Problem("gemm", ("bf16", 640, 5120, 5120))
+    found = tuning.contenders_of(product, 9)
+    assert len(found) == 9
+    assert tuning.text_of(found[0]) == "112x7x16x16x2x128x1x1x1", "the default is the first"
+    kinds = {(one["tile_n"], one["pingpong"], one["splits"]) for one in found}
+    assert len(kinds) >= 7, "others than stages vary"
+    attention = tuning.Problem("attention", (128, False, 4096))
+    assert tuning.text_of(tuning.contenders_of(attention, 9)[0]) == "2x128x2x0"
+
+
+def test_a_default_is_told_from_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    tuning = load("cuda_tuning", monkeypatch)
+    pytest.importorskip("flydsl.autotune")
+    times = {"usual": 12.0, "fast": 10.0, "slow": 30.0}
+    asked: list[str] = []
+
+    def measure(name: str) -> float:
+        asked.append(name)
+        return times[name]
+
+    row = tuning.tune("usual", list(times), measure)
+    assert (row["default"], row["best"], row["settled"]) == ("usual", "fast", True)
+    assert row["share"] == pytest.approx(10 / 12)
+    assert (row["microseconds"], row["best_microseconds"]) == (12.0, 10.0)
+    assert asked.count("usual") > 3, "it takes part in the turns, though it is far behind"
+    assert asked.count("slow") == 3
+    times["fast"] = 12.0
+    assert tuning.tune("usual", list(times), measure)["share"] == 1.0
+
+
+def test_the_table_of_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuning = load("cuda_tuning", monkeypatch)
+    usual = {
+        "default": "a",
+        "best": "b",
+        "microseconds": 10.0,
+        "rounds": 5,
+        "settled": True,
+        "times": {"b": 8, "a": 10},
+    }
+    rows = [
+        {"problem": f"gemm bf16 {m}x64x64", "best_microseconds": 10.0 * share, "share": share, **usual}
+        for m, share in ((64, 1.0), (128, 0.64))
+    ]
+    path = tmp_path / "tuned.json"
+    path.write_text(json.dumps({"device": "H200", "torch": "2", "rows": rows}))
+    assert tuning.table(path) == 0
+    said = capsys.readouterr().out
+    assert "| gemm bf16 128x64x64 | 2 | a | 10.00 | b | 6.40 | 0.640 | 5 | yes |" in said
+    assert "gemm: the defaults have 0.800 of the best rate in the geometric mean, 0.640 at least" in said
+    assert "attention:" not in said

@@ -220,9 +220,9 @@ TUNED_ROWS = {
 
 
 @pytest.mark.once
-@pytest.mark.usefixtures("hopper")
-def test_what_was_not_measured_has_no_estimate():
-    with pytest.raises(ValueError, match=r"flydsl\.kernels\.tuning are for gfx942, gfx950, not for sm_90a"):
+def test_what_has_no_data_sheet_here_has_no_estimate(monkeypatch):
+    monkeypatch.setenv("FLYDSL_GPU_ARCH", "gfx1250")
+    with pytest.raises(ValueError, match=r"tuning are for gfx942, gfx950, sm_90a, not for gfx1250"):
         peak()
 
 

@@ -134,5 +134,5 @@ def device_text(device: runtime.Device | None) -> str:
     """
     if device is None:
         return ""
-    kind = f"emulated, model {layers.prediction_model()}" if device.emulated else "hip"
+    kind = f"emulated, model {layers.prediction_model()}" if device.emulated else device.kind
     return f"{device.name}, {device.arch}, {device.compute_units} compute units, {kind}"

@@ -22,6 +22,7 @@ from .files import canonical_json, faithful
 from .key import Key, make_key
 from .options import call_options
 from .parameters import Parameters
+from .search.finals import settle
 from .search.ledger import Ledger
 from .search.methods import Exhaustive, Method
 from .search.progress import Progress
@@ -36,6 +37,8 @@ __all__ = ["Autotuner", "Measured"]
 
 Measured = tuple[Config, float]
 """A configuration and its time in milliseconds."""
+
+_REP_IN_TURNS = 5  # calls of a round
 
 Configs = Sequence[Config] | Callable[..., Sequence[Config]] | Search
 
@@ -245,11 +248,40 @@ class Autotuner:
                 seconds=seconds,
                 ledger=ledger,
             )
+            if measured_by == "device" and len(measured) > 1:
+                measured = self._in_turns(measured, args, kwargs, snapshot, progress)
         finally:
             tensors.restore(given, snapshot)
         best, milliseconds = self._best_of(measured, failure, budget)
         progress.end(best, milliseconds)
         return best, milliseconds, measured_by
+
+    def _in_turns(
+        self,
+        measured: list[Measured],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        snapshot: Mapping[str, Any],
+        progress: Progress,
+    ) -> list[Measured]:
+        """What was measured, with the times of the fastest as they are when these take turns: the best comes first.
+
+        Raises:
+            Exception: one that ran before fails now.
+        """
+
+        def again(place: int) -> float:
+            rep = min(_REP_IN_TURNS, self.rep)
+            return self._bench_one(measured[place][0], args, kwargs, snapshot, warmup=1, rep=rep)
+
+        found = settle([(place, one[1]) for place, one in enumerate(measured)], again)
+        if found.rounds == 0:
+            return measured
+        progress.in_turns(len(found.times), found.rounds, certain=found.certain)
+        least = found.times[found.best]
+        # A time of the first look stays, but for being less than the best.
+        times = {place: max(least, found.times.get(place, one[1])) for place, one in enumerate(measured)}
+        return [(measured[place][0], times[place]) for place in sorted(times, key=lambda one: one != found.best)]
 
     @property
     def measure(self) -> str:
@@ -327,8 +359,11 @@ class Autotuner:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         snapshot: Mapping[str, Any],
+        *,
+        warmup: int | None = None,
+        rep: int | None = None,
     ) -> float:
-        """Milliseconds of a configuration, after the validation."""
+        """Milliseconds of a configuration, after the validation; by default by the tuner's numbers of calls."""
         given = self._parameters.given(args, kwargs)
         merged = {**kwargs, **config.all_kwargs()}
 
@@ -347,7 +382,8 @@ class Autotuner:
             if self.validate_hook is not None:
                 with self.validate_hook({**complete, **config.all_kwargs()}):
                     call()
-            milliseconds = self._do_bench(call, warmup=self.warmup, rep=self.rep)
+            warmup, rep = self.warmup if warmup is None else warmup, self.rep if rep is None else rep
+            milliseconds = self._do_bench(call, warmup=warmup, rep=rep)
         if not isinstance(milliseconds, (int, float)) or not math.isfinite(milliseconds):
             raise ValueError(f"do_bench returned {milliseconds!r}, not a time in milliseconds")
         return float(milliseconds)

@@ -42,6 +42,11 @@ class Progress:
             more += f" | best so far {best}, {time.monotonic() - self._started:.0f} s"
         self._say(f"[autotune]   [{self._done}/{self._count}] {config!r} -> {result}{more}")
 
+    def in_turns(self, count: int, rounds: int, *, certain: bool) -> None:
+        """So many of the fastest were measured again, in turns."""
+        result = "settled" if certain else "too close to tell"
+        self._say(f"[autotune]   the fastest {count} again, in turns, {rounds} rounds: {result}")
+
     def end(self, config: Config, milliseconds: float) -> None:
         """The last line."""
         self._say(f"[autotune] best: {config!r} ({text_of(milliseconds)}{self._unit})")

@@ -124,7 +124,7 @@ def multiply(
     activation: str = "none",
     shuffled: bool = False,
     in_dtype: str | None = None,
-    config: GemmConfig | None = None,
+    config: GemmConfig | HopperConfig | None = None,
     stream: Any = None,
 ) -> torch.Tensor:
     """Write C = act(A B^T * scales + bias) + residual to `out` and return it.
@@ -133,8 +133,8 @@ def multiply(
     (M) and (N), or one number for all; `shuffled`
     says that B is in the order of `shuffle_weight`. With `in_dtype` "int4" or "uint4" they are bytes of two
     (`pack_int4_pairs`), as many as K / 2, and the target is gfx1100 or gfx1201. The first call for a shape class
-    compiles. On sm_90a rows of `out` begin at multiples of 16 bytes too, and there are no shuffled weights and no
-    `config`.
+    compiles. On sm_90a rows of `out` begin at multiples of 16 bytes too, there are no shuffled weights, and a `config`
+    is a `HopperConfig`, elsewhere a `GemmConfig`.
 
     Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
     """
@@ -165,10 +165,12 @@ def multiply(
             raise ValueError(f"gemm: rows of {what} must begin at multiples of 16 bytes; pass {what}.contiguous()")
     if shuffled and not b.is_contiguous():
         raise ValueError("gemm: shuffled weights must be contiguous")
+    wanted = HopperConfig if hopper else GemmConfig
+    if config is not None and not isinstance(config, wanted):
+        raise ValueError(f"gemm: config is a {wanted.__name__} on {arch}, got a {type(config).__name__}")
     if hopper:
-        for what, given in (("shuffled", shuffled), ("config", config is not None)):
-            if given:
-                raise ValueError(f"gemm: {what} is not supported on sm_90a")
+        if shuffled:
+            raise ValueError("gemm: shuffled is not supported on sm_90a")
         if n * out.element_size() % 16:
             raise ValueError(
                 f"gemm: {n} columns of {out.dtype} are {n * out.element_size()} bytes, and on sm_90a rows of the "
@@ -181,14 +183,14 @@ def multiply(
     if hopper:
         out_dtype = dtype_name(out.dtype)
         k_bytes = k * a.element_size()
-        chosen = default_hopper_config(m, n, k_bytes=k_bytes, epilogue=epilogue, out_dtype=out_dtype)
-        product = _on_hopper(kind, out_dtype, epilogue, chosen)
+        usual = default_hopper_config(m, n, k_bytes=k_bytes, epilogue=epilogue, out_dtype=out_dtype)
+        product = _on_hopper(kind, out_dtype, epilogue, config if isinstance(config, HopperConfig) else usual)
         read = [out if one is None else one for one in (scale_a, scale_b, bias)]
         if residual is not None:
             read.append(residual)
         product(out, a, b, *(read if epilogue.scaled or epilogue.bias or epilogue.residual else ()), stream)
         return out
-    config = default_config(arch, kind, m, n, k) if config is None else config
+    config = config if isinstance(config, GemmConfig) else default_config(arch, kind, m, n, k)
     kernel = _compiled(arch, n, k, config, kind, dtype_name(out.dtype), epilogue, shuffled)
     scale_a, scale_b = (
         one if one is None or one.numel() == count else one.expand(count).contiguous()

@@ -12,7 +12,7 @@ from ..common.arch import MULTIPROCESSORS
 from ..common.language import fx
 from ..common.mma.mfma_epilogues import Epilogue
 
-__all__ = ["HopperConfig", "default_hopper_config"]
+__all__ = ["HopperConfig", "default_hopper_config", "hopper_cuts", "hopper_rows"]
 
 ROWS = 64  # of a consumer
 ROW_BYTES = 128  # of K in a stage: the width of the swizzle
@@ -146,8 +146,8 @@ def default_hopper_config(
     Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
     each.
     """
-    rows = next((one for one in (16, 32, 64) if m <= one), 128)
-    fits = _Fits(rows, epilogue, getattr(fx, OUTPUTS[out_dtype]).width // 8)
+    rows = hopper_rows(m)
+    fits = _Fits(rows, epilogue, _out_bytes(out_dtype))
     turns = 0 if epilogue.residual else k_bytes // ROW_BYTES
 
     def tiles(tile_n: int) -> int:
@@ -185,6 +185,44 @@ def default_hopper_config(
     return next(found for one in (width, 32) if (found := fits.most_stages(one)))
 
 
+def hopper_rows(m: int) -> int:
+    """What a stage brings of A for a product of m rows: `HopperConfig.rows`."""
+    return next((one for one in (16, 32, 64) if m <= one), 128)
+
+
+def hopper_cuts(
+    rows: int,
+    tile_n: int,
+    *,
+    splits: int = 1,
+    boxes: int = 1,
+    pingpong: bool = False,
+    epilogue: Epilogue = PLAIN,
+    out_dtype: str = "bf16",
+) -> tuple[HopperConfig, ...]:
+    """The configurations of such tiles that are worth a try: of as many stages as there is room for, and of one less.
+
+    There is none where the rest is no configuration, or leaves no room for four stages.
+    """
+    fits = _Fits(rows, epilogue, _out_bytes(out_dtype))
+    found: dict[int, HopperConfig] = {}
+    for one in fits.with_boxes(boxes, tile_n, splits=splits, pingpong=pingpong):
+        try:
+            one.check(epilogue, fits.out_bytes)
+        except ValueError:
+            continue
+        found.setdefault(one.stages, one)
+    most = max(found, default=0)
+    # The best of the most stages is not the first, where two buffers go before stages: then that is one of them.
+    first = next(iter(found.values()), None)
+    kept = [] if first is None else [first, *(found[one] for one in (most, first.stages - 1) if one in found)]
+    return tuple(dict.fromkeys(kept))
+
+
+def _out_bytes(out_dtype: str) -> int:
+    return int(getattr(fx, OUTPUTS[out_dtype]).width) // 8
+
+
 @dataclass(frozen=True)
 class _Fits:
     """Configurations for what a stage brings of A, an epilogue and the bytes of a result."""
@@ -199,14 +237,20 @@ class _Fits:
         Stages of few rows have two boxes of K where four of them fit, except in clusters of four.
         """
         for boxes in (2, 1) if self.rows <= ROWS and splits < 4 else (1,):
-            for stages, (columns, buffers) in self._in_order(tile_n, _MOST_STAGES // boxes, pingpong):
-                found = HopperConfig(
-                    tile_n, stages, store_n=columns, store_buffers=buffers, rows=self.rows, splits=splits, boxes=boxes,
-                    pingpong=pingpong,
-                )  # fmt: skip
-                if found.shared_bytes(self.epilogue, self.out_bytes) <= _SHARED_BYTES:
-                    return found
+            found = next(self.with_boxes(boxes, tile_n, splits=splits, pingpong=pingpong), None)
+            if found is not None:
+                return found
         return None
+
+    def with_boxes(self, boxes: int, tile_n: int, *, splits: int = 1, pingpong: bool = False) -> Iterator[HopperConfig]:
+        """The configurations of 4 stages and more that there is room for, best first."""
+        for stages, (columns, buffers) in self._in_order(tile_n, _MOST_STAGES // boxes, pingpong):
+            found = HopperConfig(
+                tile_n, stages, store_n=columns, store_buffers=buffers, rows=self.rows, splits=splits, boxes=boxes,
+                pingpong=pingpong,
+            )  # fmt: skip
+            if found.shared_bytes(self.epilogue, self.out_bytes) <= _SHARED_BYTES:
+                yield found
 
     @staticmethod
     def _in_order(tile_n: int, most: int, pingpong: bool) -> Iterator[tuple[int, tuple[int | None, int]]]:

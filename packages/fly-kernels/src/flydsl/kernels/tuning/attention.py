@@ -12,7 +12,8 @@ from ..attention.flash_attn_kernel import build_dense
 from ..attention.kv_staging import staging_of
 from ..common.arch import LDS_BYTES, architecture
 from ..common.utils import cdiv
-from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, sources_hash
+from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, place_of_operands, sets_of_operands, sources_hash
+from .hopper_attention import hopper_attention_arguments, hopper_attention_tuner
 
 if TYPE_CHECKING:
     from flydsl.autotune import Autotuner, Config, Space
@@ -110,7 +111,10 @@ def attention_problem(
     batch: int, heads: int, queries: int, keys: int, head_dim: int, dtype: str = "bf16", causal: bool = False,
     **search: Any,
 ) -> tuple[Autotuner, tuple[Any, ...]]:  # fmt: skip
-    """Dense attention of (batch, queries, heads, head_dim); `search` is passed to `flydsl.autotune.Search`."""
+    """Dense attention of (batch, queries, heads, head_dim); `search` is passed to `flydsl.autotune.Search`.
+
+    On sm_90a the space is that of `HopperAttentionConfig`.
+    """
     import torch
 
     from flydsl.autotune import Search, autotune
@@ -128,6 +132,21 @@ def attention_problem(
 
     attention.source_digest = sources_hash()  # type: ignore[attr-defined]
     kind = {"bf16": torch.bfloat16, "f16": torch.float16}[dtype]
+    if architecture().name == "sm_90a":
+        where = place_of_operands()
+
+        def operands(seed: int) -> tuple[Any, ...]:
+            generator = torch.Generator(where).manual_seed(seed)
+            q, k, v = (
+                torch.randn(batch, rows, heads, head_dim, generator=generator, device=where).to(kind)
+                for rows in (queries, keys, keys)
+            )
+            out = torch.empty_like(q)
+            return q, k, v, out, out
+
+        count = sets_of_operands((queries + keys) * 2 * batch * heads * head_dim * 2)
+        some = [operands(seed) for seed in range(count)]
+        return hopper_attention_tuner(**search), hopper_attention_arguments(some, causal)
     spec = Search(attention_space(), **{"estimate": attention_estimate, "sampled": True, **search})
 
     def tensor(rows: int, seed: int) -> Any:

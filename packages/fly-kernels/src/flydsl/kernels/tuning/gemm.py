@@ -14,7 +14,8 @@ from ..gemm.arguments import ELEMENT_BYTES
 from ..gemm.config import GemmConfig
 from ..gemm.dispatch import multiply
 from ..gemm.tile_spec import TileGemm
-from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, sources_hash
+from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, place_of_operands, sets_of_operands, sources_hash
+from .hopper_gemm import hopper_gemm_arguments, hopper_gemm_tuner
 
 if TYPE_CHECKING:
     from flydsl.autotune import Autotuner, Config, Space
@@ -85,7 +86,8 @@ def gemm_estimate(config: Config, named: Mapping[str, Any]) -> float:
 def gemm_problem(M: int, N: int, K: int, in_dtype: str = "bf16", **search: Any) -> tuple[Autotuner, tuple[Any, ...]]:
     """C (M, N) = A (M, K) B^T (N, K), row-major; `search` is passed to `flydsl.autotune.Search`.
 
-    C of bf16 and fp16 has their type; that of fp8 and int8, whose rows and columns have scales, is bf16.
+    C of bf16 and fp16 has their type; that of fp8 and int8, whose rows and columns have scales, is bf16. On sm_90a the
+    space is that of `HopperConfig`, and on the GPU some sets of operands take turns, so that they come from its memory.
 
     Raises ValueError for another type.
     """
@@ -100,6 +102,18 @@ def gemm_problem(M: int, N: int, K: int, in_dtype: str = "bf16", **search: Any) 
     if in_dtype not in kinds:
         raise ValueError(f"in_dtype {in_dtype!r}: the problem is made of one of {', '.join([*kinds, 'fp8'])}")
     kind, scaled = kinds[in_dtype], in_dtype in ("fp8", "int8")
+    if arch == "sm_90a":
+        where, size = place_of_operands(), ELEMENT_BYTES[in_dtype]
+
+        def operands(seed: int) -> dict[str, Any]:
+            generator = torch.Generator(where).manual_seed(seed)
+            a, b = (torch.randn(rows, K, generator=generator, device=where).to(kind) for rows in (M, N))
+            out = torch.empty(M, N, dtype=torch.bfloat16 if scaled else kind, device=where)
+            scales = [torch.ones(rows, device=where) if scaled else None for rows in (M, N)]
+            return {"a": a, "b": b, "out": out, "scale_a": scales[0], "scale_b": scales[1]}
+
+        count = sets_of_operands((M + N) * K * size + M * N * 2)
+        return hopper_gemm_tuner(**search), hopper_gemm_arguments([operands(seed) for seed in range(count)])
 
     def gemm(
         a: Any, b: Any, out: Any, scale_a: Any, scale_b: Any, arch: str, in_dtype: str, M: int, N: int, K: int,
