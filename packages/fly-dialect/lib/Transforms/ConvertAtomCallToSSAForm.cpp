@@ -16,6 +16,11 @@ using namespace fly;
 
 namespace {
 
+bool isInRegisters(Value operand) {
+  auto type = dyn_cast<fly::MemRefType>(operand.getType());
+  return type && type.isInSpace(AddressSpace::Register);
+}
+
 /// A register tensor whose elements lie side by side.
 struct ContiguousRegisters {
   Value iterator;
@@ -62,8 +67,11 @@ void finish(RewriterBase &rewriter, Operation *memoryForm, Operation *call,
 
 void convert(RewriterBase &rewriter, CopyAtomCallOp op) {
   auto destination = asContiguousRegisters(op.getDst());
-  // From memory to memory, the predicate may be what is in registers.
-  if (!destination && !asContiguousRegisters(op.getSrc()) && !asContiguousRegisters(op.getPred()))
+  // Between other memories the predicate may be what is in registers. Registers that are not
+  // contiguous stay operands, and so does a predicate beside them.
+  const bool ofMemory = !isInRegisters(op.getSrc()) && !isInRegisters(op.getDst());
+  if (!destination && !asContiguousRegisters(op.getSrc()) &&
+      !(ofMemory && asContiguousRegisters(op.getPred())))
     return;
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);

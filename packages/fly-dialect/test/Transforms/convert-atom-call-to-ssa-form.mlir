@@ -60,6 +60,28 @@ func.func @register_predicate(%g: !global, %s: !shared, %r: !fly.ptr<i1, registe
 
 // -----
 
+// Registers that are not contiguous stay an operand, and a predicate beside them, too.
+
+!copy = !fly.copy_atom<!fly.universal_copy<64>, 16>
+!strided = !fly.memref<f16, register, (2,2):(4,1)>
+!global = !fly.memref<f16, global, (2,2):(1,2)>
+!predicate = !fly.memref<i1, register, 1:1>
+
+// CHECK-LABEL: func.func @predicate_of_strided_registers(
+func.func @predicate_of_strided_registers(%g: !global, %r: !fly.ptr<f16, register>, %p: !fly.ptr<i1, register>) {
+  %atom = fly.make_copy_atom {valBits = 16 : i32} : !copy
+  %l = fly.static : !fly.layout<(2,2):(4,1)>
+  %one = fly.static : !fly.layout<1:1>
+  %view = fly.make_view(%r, %l) : (!fly.ptr<f16, register>, !fly.layout<(2,2):(4,1)>) -> !strided
+  %pred = fly.make_view(%p, %one) : (!fly.ptr<i1, register>, !fly.layout<1:1>) -> !predicate
+  // CHECK: fly.copy_atom_call(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) :
+  // CHECK-NOT: _ssa
+  fly.copy_atom_call(%atom, %g, %view, %pred) : (!copy, !global, !strided, !predicate) -> ()
+  return
+}
+
+// -----
+
 !copy = !fly.copy_atom<!fly.universal_copy<64>, 16>
 !strided = !fly.memref<f16, register, (2,2):(4,1)>
 !global = !fly.memref<f16, global, (2,2):(1,2)>
