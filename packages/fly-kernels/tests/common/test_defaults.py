@@ -25,6 +25,7 @@ from flydsl.kernels.gemm.dispatch import multiply
 from flydsl.kernels.norm import softmax_kernel
 from flydsl.kernels.norm.softmax_kernel import build_softmax_module
 from flydsl.kernels.tuning.device import peak
+from flydsl.kernels.tuning.rows import row_estimate, row_space
 
 TEXT = resources.files("flydsl.kernels").joinpath("defaults.json").read_text()
 FILE = module.load(TEXT)
@@ -217,6 +218,17 @@ TUNED_ROWS = {
     for one in sorted(found, key=lambda one: one["columns"])
     if "config" in one
 }
+
+
+@pytest.mark.once
+@pytest.mark.usefixtures("hopper")
+def test_rows_on_hopper_can_be_tuned():
+    named = {"dtype": "bf16", "rows": 4096, "columns": 4096}
+    found = row_space().configs(named)
+    estimates = [row_estimate(one, named) for one in found]
+    assert len(found) > 20
+    assert min(estimates) / 1.83e9 >= 2 * 4096 * 4096 * 2 / 3.35e12, "no less than memory takes"
+    assert len({round(one) for one in estimates}) > 1, "it tells them apart"
 
 
 @pytest.mark.once

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ..common.arch import architecture
 from ..common.row_plan import RowConfig, plan_rows
 from ..common.utils import cdiv
 from ..norm.softmax_kernel import build_softmax_module
-from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, sources_hash
+from .device import LAUNCH_CYCLES, LOAD_CYCLES, peak, place_of_operands, sources_hash
 
 if TYPE_CHECKING:
     from flydsl.autotune import Autotuner, Config, Space
@@ -45,13 +46,14 @@ def row_estimate(config: Config, named: Mapping[str, Any]) -> float:
     at, plan = peak(), plan_rows(named["columns"], _BITS[named["dtype"]], RowConfig(**config.to_dict()))
     size = _BITS[named["dtype"]] // 8
     groups = cdiv(named["rows"], plan.rows)
-    waves = plan.block // 64
+    wave = architecture().wave
+    waves = plan.block // wave
     registers = 24 + plan.elements * (1 if plan.in_registers else 0)
-    together = min(cdiv(groups, at.units), max(1, 4 * min(8, 512 // max(registers, 1)) // waves))
+    together = min(cdiv(groups, at.units), max(1, 4 * min(512 // wave, 512 // max(registers, 1)) // waves))
     passes = 2 if plan.in_registers else 3
     vector = plan.elements * 18.0 * waves / 4
     wait = LOAD_CYCLES * (1 if plan.in_registers else cdiv(plan.elements, plan.unroll * plan.vector) * 2)
-    wait += (60 if plan.threads <= 64 else 300) + plan.elements * 20.0
+    wait += (60 if plan.threads <= wave else 300) + plan.elements * 20.0
     memory = passes * plan.rows * named["columns"] * size / (at.hbm / at.units)
     rounds = cdiv(groups, at.units * together)
     return float(rounds * max(together * vector, wait, together * memory) + LAUNCH_CYCLES)
@@ -77,8 +79,7 @@ def softmax_problem(rows: int, columns: int, dtype: str = "f16", **search: Any) 
     softmax.source_digest = sources_hash()  # type: ignore[attr-defined]
     kind = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[dtype]
     spec = Search(row_space(), **{"estimate": row_estimate, "sampled": True, **search})
-    from ..common.arch import architecture
-
-    x = torch.randn(rows, columns, generator=torch.Generator().manual_seed(0)).to(kind)
+    where = place_of_operands()
+    x = torch.randn(rows, columns, generator=torch.Generator(where).manual_seed(0), device=where).to(kind)
     arguments = (x, torch.empty_like(x), architecture().name, dtype, rows, columns)
     return autotune(spec, key=["dtype", "rows", "columns"])(softmax), arguments
