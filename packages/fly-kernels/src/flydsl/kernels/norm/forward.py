@@ -383,7 +383,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
         grid = even_grid(wanted, programs(plan)) if takes_turns else wanted
-        attributes = None if form is None else {"nvvm.minctasm": form.together}
+        attributes = {"nvvm.minctasm": form.together} if form is not None and architecture().nvidia else None
         norm_kernel(tensors, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from ..common.arch import architecture
 from ..common.black_box import black_box_vector
 from ..common.convert import exp2, minus, reciprocal
 from ..common.dtypes import float_type, rows_builder
@@ -118,7 +119,7 @@ def build_softmax_module(N: int, dtype_str: str = "f32", config: RowConfig | Non
         expect_rows("A", A, element, N, m_in)
         expect_rows("C", C, element, N, m_in, written=True)
         grid = (m_in + plan.rows - 1) // plan.rows
-        attributes = None if together is None else {"nvvm.minctasm": together}
+        attributes = {"nvvm.minctasm": together} if together is not None and architecture().nvidia else None
         softmax_kernel(A, C, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return softmax
