@@ -130,11 +130,10 @@ def multiply(
     """Write C = act(A B^T * scales + bias) + residual to `out` and return it.
 
     A (M, K) and B (N, K) of one type, with unit stride along K and rows that begin at multiples of 16 bytes; scales are
-    (M) and (N), or one number for all; `shuffled`
-    says that B is in the order of `shuffle_weight`. With `in_dtype` "int4" or "uint4" they are bytes of two
-    (`pack_int4_pairs`), as many as K / 2, and the target is gfx1100 or gfx1201. The first call for a shape class
-    compiles. On sm_90a rows of `out` begin at multiples of 16 bytes too, there are no shuffled weights, and a `config`
-    is a `HopperConfig`, elsewhere a `GemmConfig`.
+    (M) and (N), or one number for all; `shuffled` says that B is in the order of `shuffle_weight`. With `in_dtype`
+    "int4" or "uint4" they are bytes of two (`pack_int4_pairs`), as many as K / 2, and the target is gfx1100 or gfx1201.
+    The first call for a shape class compiles. On sm_90a rows of `out` begin at multiples of 16 bytes too, there are no
+    shuffled weights, and a `config` is a `HopperConfig`, elsewhere a `GemmConfig`.
 
     Raises ValueError for operands that do not fit each other or that no kernel takes, with the reason.
     """
