@@ -70,6 +70,18 @@ def test_products(tmp_path: Path) -> None:
     check_products(tmp_path, "gemm-bf16-256x4", "gemm-fp8-bf16-scaled")
 
 
+@pytest.mark.parametrize("what", ["bf16", "f16 in f16", "tf32 short", "i8", "e4m3 with e5m2", "both", "C along M"])
+def test_products_of_warps(what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(KERNELS))
+    monkeypatch.syspath_prepend(str(KERNELS / "gemm"))
+    monkeypatch.setenv("COMPILE_ONLY", "1")
+    monkeypatch.setenv("FLYDSL_RUNTIME_CACHE_DIR", str(tmp_path))
+    import flydsl.compiler as flyc
+
+    of("warp_gemm_cases").program(what)
+    check(flyc.compilation_reports()[-1].path)
+
+
 def test_attention(tmp_path: Path) -> None:
     check_attention(tmp_path, "attention-bf16-64-causal-1-default")
 

@@ -37,6 +37,37 @@ struct PyWGMMA : TypeBinding<PyWGMMA, SM90WGMMAType> {
   }
 };
 
+struct PyMmaSync : TypeBinding<PyMmaSync, SM80MmaSyncType> {
+  static constexpr const char *pyClassName = "SM80MmaSyncType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) {
+    bindParameters<FlyNVVMDialect, PyMmaSync>(
+        c, parameter("m", &CppType::getM), parameter("n", &CppType::getN),
+        parameter("k", &CppType::getK), parameter("elem_ty_a", &CppType::getElemTyA),
+        parameter("elem_ty_b", &CppType::getElemTyB),
+        parameter("elem_ty_acc", &CppType::getElemTyAcc));
+  }
+};
+
+/// A copy of 8 x 8 matrices by a warp.
+template <typename Binding> void bindMatrices(typename Binding::ClassTy &c) {
+  using Cpp = typename Binding::CppType;
+  bindParameters<FlyNVVMDialect, Binding>(c, parameter("matrices", &Cpp::getMatrices),
+                                          parameter("transposed", &Cpp::getTransposed, false));
+}
+
+struct PyLdMatrix : TypeBinding<PyLdMatrix, LdMatrixType> {
+  static constexpr const char *pyClassName = "LdMatrixType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) { bindMatrices<PyLdMatrix>(c); }
+};
+
+struct PyStMatrix : TypeBinding<PyStMatrix, StMatrixType> {
+  static constexpr const char *pyClassName = "StMatrixType";
+  using TypeBinding::TypeBinding;
+  static void bindDerived(ClassTy &c) { bindMatrices<PyStMatrix>(c); }
+};
+
 struct PyCpAsync : TypeBinding<PyCpAsync, SM80CpAsyncType> {
   static constexpr const char *pyClassName = "SM80CpAsyncType";
   using TypeBinding::TypeBinding;
@@ -93,6 +124,9 @@ NB_MODULE(_flyNVVMDialect, m) {
   // Bases of the classes below, and what tuples are made of.
   nb::module_::import_("flydsl._mlir._mlir_libs._flyDialect");
   PyWGMMA::bind(m);
+  PyMmaSync::bind(m);
+  PyLdMatrix::bind(m);
+  PyStMatrix::bind(m);
   PyCpAsync::bind(m);
   PyTensorMap::bind(m);
   PyTMALoad::bind(m);

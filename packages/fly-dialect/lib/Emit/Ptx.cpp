@@ -46,14 +46,21 @@ createTargetMachine(const PtxOptions &options) {
                              [](const llvm::Triple &triple) { return triple.isNVPTX(); });
 }
 
-/// Says of assembly with effects that all threads run it together: what warps and warpgroups do as
-/// one must not be moved into branches. MLIR has no such attribute of inline assembly.
+/// Whether all threads of a warp or warpgroup run the call together, though LLVM does not know.
+bool runsTogether(const llvm::CallInst &call) {
+  if (auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand()))
+    return assembly->hasSideEffects();
+  // The products of a warp: LLVM's intrinsics of them only have no effects.
+  const llvm::Function *callee = call.getCalledFunction();
+  return callee && callee->getName().starts_with("llvm.nvvm.mma.");
+}
+
+/// Says of what warps and warpgroups do as one that it must not be moved into branches. MLIR has no
+/// such attribute of inline assembly and of calls of intrinsics.
 void markConvergent(llvm::Function &function) {
   for (llvm::Instruction &instruction : llvm::instructions(function))
-    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-      if (auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
-          assembly && assembly->hasSideEffects())
-        call->setConvergent();
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && runsTogether(*call))
+      call->setConvergent();
 }
 
 /// Puts fences around atomic read-modify-writes that order other accesses: LLVM's NVPTX back end
@@ -181,8 +188,25 @@ PtxOptions fly::optionsFromTarget(NVVM::NVVMTargetAttr target) {
   return options;
 }
 
-FailureOr<Ptx> fly::emitPtx(Operation *gpuModule, const PtxOptions &options) {
+/// The features, with the PTX that has the products of 8-bit floats where the module has one: 8.4.
+/// Drivers that are older take all other modules.
+static std::string featuresFor(Operation *gpuModule, StringRef features) {
+  const bool hasProduct = gpuModule
+                              ->walk([](LLVM::CallIntrinsicOp call) {
+                                const StringRef name = call.getIntrin();
+                                return name.starts_with("llvm.nvvm.mma.") &&
+                                               (name.contains(".e4m3.") || name.contains(".e5m2."))
+                                           ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+                              })
+                              .wasInterrupted();
+  return features == "+ptx80" && hasProduct ? "+ptx84" : features.str();
+}
+
+FailureOr<Ptx> fly::emitPtx(Operation *gpuModule, const PtxOptions &wanted) {
   initializeTarget();
+  PtxOptions options = wanted;
+  options.features = featuresFor(gpuModule, wanted.features);
   if (options.optLevel > 3)
     return gpuModule->emitError("optimisation level must be 0, 1, 2 or 3, got ")
            << options.optLevel;

@@ -111,6 +111,8 @@ def _table() -> dict[str, Operation]:
         "cvt.rn.f16x2.f32": Operation(
             ("f32",) * 2, "b32", lambda high, low: float16(high) << np.uint32(16) | float16(low)
         ),
+        "cvt.f32.f16": Operation(("b16",), "f32", lambda bits: bits.view(np.float16)),
+        "cvt.rn.bf16.s32": Operation(("s32",), "b16", bfloat16),
         "cvt.s64.s32": Operation(("s32",), "s64", np.copy),
         "cvt.u32.u64": Operation(("u64",), "u32", np.copy),
         "cvt.u64.u32": Operation(("u32",), "u64", np.copy),
@@ -120,6 +122,7 @@ def _table() -> dict[str, Operation]:
         "mul.hi.u32": Operation(("u32",) * 2, "u32", lambda a, b: a.astype(np.uint64) * b >> np.uint64(32)),
         "mul.lo.s32": Operation(("s32",) * 2, "s32", np.multiply),
         "mul.wide.s32": Operation(("s32",) * 2, "s64", wide),
+        "mul.wide.u32": Operation(("u32",) * 2, "u64", lambda a, b: a.astype(np.uint64) * b),
         "neg.s32": Operation(("s32",), "s32", np.negative),
         "not.pred": Operation(("pred",), "pred", np.logical_not),
         "selp.b32": Operation(("b32", "b32", "pred"), "b32", _chosen),

@@ -3,8 +3,8 @@
 
 A machine runs clusters of workgroups of warps of 32 lanes. Lanes part at branches and come together where both ways
 meet. It has what such kernels synchronise with: mbarriers that count arrivals and bytes, named barriers, barriers of a
-cluster, copies by tensor maps from and to swizzled shared memory, products of a warpgroup by descriptors, and loads
-from shared memory of the cluster.
+cluster, copies by tensor maps from and to swizzled shared memory, products of a warpgroup by descriptors, loads from
+shared memory of the cluster, and products of a warp with the copies of their fragments.
 
 Who goes next is drawn by a seed, with workgroups, warps and copies of very different speed. What is asynchronous
 happens at a time that the PTX ISA allows: copies come late and in any order; products read their tiles and write their
@@ -24,6 +24,7 @@ clusters run one behind the other.
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -31,12 +32,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from ptx_arithmetic import E4M3, OPERATIONS, Array, bits_of, seen_as
+from ptx_fragments import pair_held_by, places, row_named_by
 from ptx_program import TRY_WAIT, Instruction, Program, UnknownPtx
 
 LANES = 32
 WARPGROUP = 4  # warps
 _BASE = 1024  # where shared memory begins
 _TURN = 40  # instructions of a warp, after which others may come first
+# Of an element of A and B of products of a warp.
+_FRAGMENT_BITS = {"bf16": 16, "f16": 16, "tf32": 32, "s8": 8, "e4m3": 8, "e5m2": 8, "f64": 64}
 _TENSOR = "cp.async.bulk.tensor.2d"
 _LOAD = f"{_TENSOR}.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 _STORE = f"{_TENSOR}.global.shared::cta.tile.bulk_group"
@@ -90,6 +94,13 @@ def _swizzled(addresses: Array, width: int) -> Array:
     """16-byte units of rows of `width` bytes, exchanged by the bits of the address above the 128-byte line."""
     swizzled: Array = addresses ^ (((addresses >> 7) & (width // 16 - 1)) << 4)
     return swizzled
+
+
+@functools.cache
+def _elements_of(shape: str, bits: int, operand: str) -> tuple[Array, Array]:
+    """Rows and columns of the elements of a fragment, (lanes, elements)."""
+    rows, columns = np.array([places(shape, bits, operand, lane) for lane in range(LANES)]).transpose(2, 0, 1)
+    return rows, columns
 
 
 class _Mbarrier:
@@ -396,6 +407,8 @@ class _Warp:
 
     def _do(self, one: Instruction, active: Array) -> Steps:
         """Do an instruction for some lanes."""
+        if one.operation == "mov.b32" and "{" in "".join(one.operands):
+            return self._move_halves(one, active)
         operation = OPERATIONS.get(one.operation)
         if operation is not None:
             to, *operands = one.operands
@@ -412,11 +425,28 @@ class _Warp:
             raise Fault(f"{one} by some lanes")
         if kind.startswith("wgmma."):
             return self._multiply(one)
+        if kind.startswith("mma.sync."):
+            return self._multiply_fragments(one)
+        if kind.startswith(("ldmatrix.", "stmatrix.")):
+            return self._copy_matrices(one)
         if kind.startswith(("cp.async.bulk", _TENSOR)):
             return self._move(one, active)
         if kind.startswith(("mbarrier.", "bar.", "barrier.")):
             return self._synchronise(one, active)
         return self._exchange(one, active)
+
+    def _move_halves(self, one: Instruction, active: Array) -> Steps:
+        """32 bits and two registers of 16, the low half first."""
+        to, of = one.operands
+        halves = re.findall(r"[^{},\s]+", to if to.startswith("{") else of)
+        if to.startswith("{"):
+            bits = seen_as(self._bits(of), "b32")
+            for register, half in zip(halves, (bits & 0xFFFF, bits >> 16), strict=True):
+                self._write(register, half.astype(np.uint16), active)
+        else:
+            low, high = (seen_as(self._bits(half), "b16").astype(np.uint32) for half in halves)
+            self._write(to, high << np.uint32(16) | low, active)
+        return iter(())
 
     def _exchange(self, one: Instruction, active: Array) -> Steps:
         """Between lanes, and with memory."""
@@ -626,3 +656,74 @@ class _Warp:
         if element == "f16":
             return raw.view(np.float16).astype(np.float32)
         return (raw.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+    # Products of a warp.
+
+    def _copy_matrices(self, one: Instruction) -> Steps:
+        form = re.fullmatch(r"(ld|st)matrix\.sync\.aligned\.m8n8\.x([124])(\.trans)?\.shared\.b16", one.operation)
+        if form is None:
+            raise UnknownPtx(str(one))
+        loads, matrices, transposed = form[1] == "ld", int(form[2]), form[3] is not None
+        address, listed = one.operands[::-1] if loads else one.operands
+        registers = re.findall(r"%r\d+", listed)
+        if len(registers) != matrices:
+            raise UnknownPtx(str(one))
+        named = [row_named_by(lane, matrices) for lane in range(LANES)]
+        rows = self._addresses(address)[[at is not None for at in named]].reshape(matrices, 8)
+        self.workgroup.expect("a row of a matrix", rows, 16, 16)
+        where = rows[..., None] + np.arange(16)
+        elements = self.workgroup.memory[where].view(np.uint16)  # (matrices, 8, 8)
+        pairs = [pair_held_by(lane, transposed=transposed) for lane in range(LANES)]
+        (low_rows, low_columns), (high_rows, high_columns) = np.array(pairs).transpose(1, 2, 0)
+        for matrix, register in zip(elements, registers, strict=True):
+            if loads:
+                low, high = matrix[low_rows, low_columns], matrix[high_rows, high_columns]
+                self.registers[register] = high.astype(np.uint32) << np.uint32(16) | low
+            else:
+                held = seen_as(self._bits(register), "b32")
+                matrix[low_rows, low_columns], matrix[high_rows, high_columns] = held & 0xFFFF, held >> 16
+        if not loads:
+            self.workgroup.memory[where] = elements.view(np.uint8)
+        return iter(())
+
+    def _multiply_fragments(self, one: Instruction) -> Steps:
+        form = re.fullmatch(r"mma\.sync\.aligned\.(m\d+n\d+k\d+)\.row\.col\.(\w+)\.(\w+)\.(\w+)\.\2", one.operation)
+        if form is None:
+            raise UnknownPtx(str(one))
+        shape, acc, of_a, of_b = form.groups()
+        to, *operands = (re.findall(r"[^{},\s]+", listed) for listed in one.operands)
+        kinds = dict(zip("ABC", (of_a, of_b, acc), strict=True))
+        m, n, k = map(int, re.findall(r"\d+", shape))
+        matrices = {name: np.zeros(extents) for name, extents in (("A", (m, k)), ("B", (k, n)), ("C", (m, n)))}
+        at: dict[str, tuple[Array, Array]] = {}
+        for (name, kind), registers in zip(kinds.items(), operands, strict=True):
+            at[name] = _elements_of(shape, _FRAGMENT_BITS[of_a], name)
+            matrices[name][at[name]] = self._held_elements(registers, kind)
+        sums = matrices["A"] @ matrices["B"] + matrices["C"]
+        made = sums[at["C"]]  # (lanes, elements)
+        if acc == "f16":
+            words = made.astype(np.float16).view(np.uint32)
+        elif acc == "f64":
+            words = made.view(np.uint64)
+        else:
+            words = made.astype(np.int64).astype(np.int32).view(np.uint32) if acc == "s32" else bits_of(made, "f32")
+        for register, word in zip(to, words.T, strict=True):
+            self.registers[register] = np.ascontiguousarray(word)
+        return iter(())
+
+    def _held_elements(self, registers: list[str], kind: str) -> Array:
+        """The numbers in registers, (lanes, elements)."""
+        word = np.uint64 if kind == "f64" else np.uint32
+        bits = np.stack([self._bits(register).astype(word) for register in registers], axis=1)
+        if kind == "e4m3":
+            return E4M3[bits.view(np.uint8)]
+        if kind == "bf16":
+            return (bits.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
+        if kind == "e5m2":  # the upper halves of f16
+            return (bits.view(np.uint8).astype(np.uint16) << np.uint16(8)).view(np.float16)
+        if kind == "tf32":  # 19 of the 32 bits
+            return (bits & np.uint32(0xFFFFE000)).view(np.float32)
+        types = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s8": np.int8, "s32": np.int32}
+        if kind not in types:
+            raise UnknownPtx(kind)
+        return bits.view(types[kind])

@@ -20,6 +20,7 @@ _PRODUCT = re.compile(
     r"\{ \.reg \.pred p; setp\.ne\.b32 p, (%r\d+), 0; "
     r"(wgmma\.mma_async\.\S+) (\{[^}]*\}), (%rd\d+), (%rd\d+), p, (.*); \}"
 )
+_FRAGMENTS = re.compile(r"\bmma\.sync\.[^;]*;")  # of several lines
 _BRANCHES = ("bra", "bra.uni")
 
 
@@ -75,6 +76,7 @@ class Program:
         if threads is None or head.count(".entry") != 1:
             raise UnknownPtx("a module that has not one kernel of a known number of threads")
         body = _WAIT.sub(rf"{TRY_WAIT} [\1], \2;", body)
+        body = _FRAGMENTS.sub(lambda found: " ".join(found[0].split()), body)
         body = re.sub(r"(?m)^\s*\.(loc|file|reg)\b.*$", "", body)
         instructions: list[Instruction] = []
         labels: dict[str, int] = {}

@@ -45,6 +45,12 @@ private:
 /// Lowers a product, or leaves it open for the next one on its accumulators; these pass through.
 mlir::FailureOr<mlir::Value> lowerWGMMA(mlir::OpBuilder &builder, SM90WGMMAType operation,
                                         const lowering::MmaCall &call, OpenProducts &open);
+mlir::FailureOr<mlir::Value> lowerMmaSync(mlir::OpBuilder &builder, SM80MmaSyncType operation,
+                                          const lowering::MmaCall &call);
+lowering::CopyResult lowerLdMatrix(mlir::OpBuilder &builder, LdMatrixType operation,
+                                   const lowering::CopyCall &call);
+lowering::CopyResult lowerStMatrix(mlir::OpBuilder &builder, StMatrixType operation,
+                                   const lowering::CopyCall &call);
 lowering::CopyResult lowerCpAsync(mlir::OpBuilder &builder, SM80CpAsyncType operation,
                                   const lowering::CopyCall &call);
 lowering::CopyResult lowerTMALoad(mlir::OpBuilder &builder, SM90TMALoadType operation,

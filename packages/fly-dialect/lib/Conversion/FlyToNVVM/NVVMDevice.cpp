@@ -48,6 +48,8 @@ std::optional<StringRef> NVVMDevice::getSyncScope(StringRef scope) const {
 lowering::CopyResult NVVMDevice::lowerCopy(OpBuilder &builder, Type operation,
                                            const lowering::CopyCall &call) const {
   return llvm::TypeSwitch<Type, lowering::CopyResult>(operation)
+      .Case([&](LdMatrixType type) { return lowerLdMatrix(builder, type, call); })
+      .Case([&](StMatrixType type) { return lowerStMatrix(builder, type, call); })
       .Case([&](SM80CpAsyncType type) { return lowerCpAsync(builder, type, call); })
       .Case([&](SM90TMALoadType type) { return lowerTMALoad(builder, type, call); })
       .Case([&](SM90TMAStoreType type) { return lowerTMAStore(builder, type, call); })
@@ -61,6 +63,8 @@ FailureOr<Value> NVVMDevice::lowerMma(OpBuilder &builder, Type operation,
                                       const lowering::MmaCall &call) const {
   if (auto wgmma = dyn_cast<SM90WGMMAType>(operation))
     return lowerWGMMA(builder, wgmma, call, open);
+  if (auto mma = dyn_cast<SM80MmaSyncType>(operation))
+    return lowerMmaSync(builder, mma, call);
   return failure();
 }
 

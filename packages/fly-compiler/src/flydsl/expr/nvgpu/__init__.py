@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .grids import griddepcontrol_launch_dependents, griddepcontrol_wait
     from .intrinsics import ballot, exp2_approx, log2_approx, pack_e4m3, reciprocal_approx, rsqrt_approx
     from .matrix import WGMMA, warpgroup_commit, warpgroup_fence, warpgroup_wait
+    from .matrix_sync import LdMatrix, MmaSync, StMatrix
     from .mbarriers import Mbarriers, fence_mbarrier_init
     from .pipeline import AsyncPipeline, PipelineState
     from .tensor_maps import TensorMap, make_tensor_map, tma_commit, tma_wait
@@ -34,8 +35,11 @@ __all__ = [
     "WGMMA",
     "AsyncPipeline",
     "CpAsync",
+    "LdMatrix",
     "Mbarriers",
+    "MmaSync",
     "PipelineState",
+    "StMatrix",
     "TensorMap",
     "ballot",
     "cluster_barrier",
@@ -75,6 +79,7 @@ _NAMES = {
     "grids": "griddepcontrol_launch_dependents griddepcontrol_wait",
     "intrinsics": "ballot exp2_approx log2_approx pack_e4m3 reciprocal_approx rsqrt_approx",
     "matrix": "WGMMA warpgroup_commit warpgroup_fence warpgroup_wait",
+    "matrix_sync": "LdMatrix MmaSync StMatrix",
     "mbarriers": "Mbarriers fence_mbarrier_init",
     "pipeline": "AsyncPipeline PipelineState",
     "tensor_maps": "TensorMap make_tensor_map tma_commit tma_wait",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types of the fly_nvvm dialect: matrix operations on tiles in shared memory, and copies of
-// boxes of tensors.
+// The types of the fly_nvvm dialect: matrix operations on tiles in shared memory and on registers,
+// copies of boxes of tensors, and copies of small matrices by a warp.
 
 #ifndef FLY_DIALECT_FLYNVVM_IR_FLYNVVMTYPES_TD
 #define FLY_DIALECT_FLYNVVM_IR_FLYNVVMTYPES_TD
@@ -43,6 +43,49 @@ def FlyNVVM_SM90WGMMAType : FlyNVVM_Type<"SM90WGMMA", "sm90.wgmma",
   let parameters = (ins "int32_t":$m, "int32_t":$n, "int32_t":$k, "::mlir::Type":$elemTyA,
                         "::mlir::Type":$elemTyB, "::mlir::Type":$elemTyAcc, "bool":$registersA,
                         "bool":$mnMajorA, "bool":$mnMajorB);
+}
+
+def FlyNVVM_SM80MmaSyncType : FlyNVVM_Type<"SM80MmaSync", "sm80.mma_sync",
+    [DeclareTypeInterfaceMethods<Fly_AtomOpTypeInterface>,
+     DeclareTypeInterfaceMethods<Fly_MmaOpTypeInterface>]> {
+  let summary = "a product of a warp, on registers";
+  let description = [{
+    `<MxNxK, (A, B) -> C>`: D = A B^T + C by 32 threads. M and N are 16 and 8, of f64 8 and 8. K is
+    256 bits of a row, or 128: `16x8x16` and `16x8x8` of f16 (C is f32 or f16) and bf16, `16x8x8` and
+    `16x8x4` of tf32, `16x8x32` and `16x8x16` of i8 (C is i32, and wraps); `16x8x32` of f8E4M3FN and
+    f8E5M2, which may be mixed; `8x8x4` of f64.
+
+    `tf32` is f32 of which the instruction reads 19 bits; fragments of it hold f32.
+  }];
+  let parameters = (ins "int32_t":$m, "int32_t":$n, "int32_t":$k, "::mlir::Type":$elemTyA,
+                        "::mlir::Type":$elemTyB, "::mlir::Type":$elemTyAcc);
+}
+
+// --- copies of a warp ----------------------------------------------------------------------------
+
+class FlyNVVM_MatrixCopy<string name, string typeMnemonic>
+    : FlyNVVM_Type<name, typeMnemonic,
+        [DeclareTypeInterfaceMethods<Fly_AtomOpTypeInterface>,
+         DeclareTypeInterfaceMethods<Fly_CopyOpTypeInterface>]> {
+  let parameters = (ins "int32_t":$matrices, "bool":$transposed);
+}
+
+def FlyNVVM_LdMatrixType : FlyNVVM_MatrixCopy<"LdMatrix", "ldmatrix"> {
+  let summary = "a copy of 8 x 8 matrices in shared memory to the registers of a warp";
+  let description = [{
+    `<4, transposed = false>`: 1, 2 or 4 matrices of 8 rows of 16 bytes. Thread l names row l % 8 of
+    matrix l / 8, 16 bytes side by side at a multiple of 16; of fewer than 4 matrices, the threads
+    behind name the same rows again. It gets 32 bits of every matrix: of row l / 4, at 4 (l % 4)
+    bytes; or, `transposed`, the 16-bit elements l / 4 of the rows 2 (l % 4) and 2 (l % 4) + 1.
+    These are fragments of `sm80.mma_sync`. All threads of the warp run it together.
+  }];
+}
+
+def FlyNVVM_StMatrixType : FlyNVVM_MatrixCopy<"StMatrix", "stmatrix"> {
+  let summary = "a copy of 8 x 8 matrices in the registers of a warp to shared memory";
+  let description = [{
+    `<4, transposed = false>`: what `ldmatrix` does, the other way round.
+  }];
 }
 
 // --- copies by threads ---------------------------------------------------------------------------
