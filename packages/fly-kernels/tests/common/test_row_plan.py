@@ -97,6 +97,14 @@ def test_rows_of_a_wave_fill_a_workgroup_of_the_size_that_is_asked_for():
         RowConfig(wave_block=96)
 
 
+def test_rows_are_streamed_by_as_many_threads_as_are_asked_for():
+    config = RowConfig(elements=16, held=32, threads_aim=512, streaming=512)
+    plans = [plan_rows(columns, 16, config, 32) for columns in (8192, 16384, 16392, 100_000)]
+    assert [(plan.threads, plan.in_registers) for plan in plans] == [(512, True)] * 2 + [(512, False)] * 2
+    with pytest.raises(ValueError, match="RowConfig: streaming must be 64, 128, 256, 512 or 1024, got 96"):
+        RowConfig(streaming=96)
+
+
 @pytest.mark.parametrize("field", ["elements", "held", "wave_aim", "wave_limit", "unroll", "threads_aim", "even_aim"])
 @pytest.mark.parametrize("value", [0, -4, 2.5, True])
 def test_numbers_are_positive(field, value):

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Backward of the norms against float64 autograd: by atomics, and in two stages with the same bits every time."""
 
+from functools import partial
+
 import pytest
 import torch
 from rows import check, layernorm, rmsnorm, row, rows
 
+from flydsl.kernels.common.rows import RowConfig, plan_rows, row_config
 from flydsl.kernels.norm.layernorm_kernel import build_fused_add_layernorm_bwd_module, build_layernorm_bwd_module
+from flydsl.kernels.norm.lds_sums import lds_sums
 from flydsl.kernels.norm.rmsnorm_bwd_kernel import (
     build_fused_add_rmsnorm_bwd_module,
     build_fused_add_rmsnorm_bwd_two_stage_module,
@@ -144,3 +148,77 @@ def test_the_rule_of_the_contract():
 def test_programs_must_be_positive(programs):
     with pytest.raises(ValueError, match="num_programs must be a positive integer"):
         build_rmsnorm_bwd_two_stage_module(64, "f32", programs)
+
+
+# Rows that are held as they were read, with every tail, and rows that are read twice.
+SUMS_IN_LDS = [
+    (5, 2048, "bf16", RowConfig(elements=16, held=32, single=True, block=128)),
+    (3, 1992, "f16", RowConfig(elements=16, held=32, single=True, block=128)),
+    (4, 1003, "bf16", RowConfig(elements=16, held=32, single=True, block=64)),
+    (3, 778, "f32", RowConfig(elements=16, held=32, single=True, block=64)),
+    (5, 3000, "bf16", RowConfig(elements=1, held=1, unroll=2, single=True, streaming=128)),
+    (3, 2051, "f32", RowConfig(elements=1, held=1, unroll=1, single=True, streaming=64)),
+]
+
+
+@pytest.fixture
+def sums_in_lds(monkeypatch):
+    """The device of the tests has sums in LDS, as Hopper does for long rows; three workgroups at most."""
+    from flydsl.kernels.norm import backward
+
+    monkeypatch.setenv("FLYDSL_RUNTIME_ENABLE_CACHE", "0")
+    monkeypatch.setattr(backward, "lds_sums", lambda *args, **how: True)
+    monkeypatch.setattr(backward, "most_workgroups", lambda: 3)
+
+
+@pytest.mark.parametrize(("m", "n", "dtype", "config"), SUMS_IN_LDS)
+@pytest.mark.parametrize("weight_dtype", [None, "f32"])
+def test_sums_in_lds(m, n, dtype, config, weight_dtype, sums_in_lds, run):
+    x, gamma, dy, rstd, dx_expected, dw_expected = gradients(m, n, dtype)
+    dresidual, dx, dw = rows(m, n, dtype, seed=2), run.empty(x), torch.zeros(n)
+    gamma = gamma if weight_dtype is None else gamma.float()
+    kernel = build_fused_add_rmsnorm_bwd_module(n, dtype, weight_dtype, config=config)
+    run(kernel, x, gamma, dy, dresidual, rstd, dx, dw, m, writes=[dx], updates=[dw], same_bits=False)
+    check(dx, dx_expected + dresidual.double(), dtype, slack=4.0)
+    check_weight_gradient(dw, dw_expected, m)
+
+
+@pytest.mark.parametrize(("m", "n", "dtype", "config"), SUMS_IN_LDS)
+def test_two_sums_in_lds(m, n, dtype, config, sums_in_lds, run):
+    check_layernorm(partial(build_layernorm_bwd_module, config=config), m, n, dtype, run)
+
+
+@pytest.mark.parametrize(("m", "n", "dtype", "config"), SUMS_IN_LDS)
+def test_sums_in_lds_of_more_workgroups_than_rows(m, n, dtype, config, sums_in_lds, run):
+    """One that has no row stores zeros."""
+    x, gamma, dy, rstd, dx_expected, dw_expected = gradients(m, n, dtype)
+    dx, dw, parts = run.empty(x), run.empty(x, (n,), torch.float32), run.empty(x, (7 * n,), torch.float32)
+    kernel = build_rmsnorm_bwd_two_stage_module(n, dtype, 7, config=config)
+    run(kernel, x, gamma, dy, rstd, dx, dw, parts, m, writes=[dx, dw, parts])
+    check(dx, dx_expected, dtype, slack=4.0)
+    check_weight_gradient(dw, dw_expected, m)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("columns", "bits", "threads", "of_one", "of_two", "of_two_and_residual"),
+    [
+        (4096, 16, 256, False, False, False),
+        (8192, 16, 512, False, False, True),
+        (8193, 16, 512, True, True, True),
+        (16384, 32, 512, True, True, True),
+        (20480, 16, 512, True, True, True),
+        (32768, 16, 512, True, False, False),
+        (65536, 16, 512, False, False, False),
+    ],
+)
+def test_which_sums_are_in_lds(columns, bits, threads, of_one, of_two, of_two_and_residual, monkeypatch):
+    def plan_and_sums():
+        plan = plan_rows(columns, bits, row_config("norm_bwd", columns, bits))
+        kinds = ((1, False), (2, False), (2, True))
+        return plan.threads, [lds_sums(plan, count, residual=residual) for count, residual in kinds]
+
+    assert plan_and_sums()[1] == [False] * 3
+    for name in ("ARCH", "FLYDSL_GPU_ARCH"):
+        monkeypatch.setenv(name, "sm_90a")
+    assert plan_and_sums() == (threads, [of_one, of_two, of_two_and_residual])

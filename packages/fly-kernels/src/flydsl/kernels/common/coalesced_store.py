@@ -24,7 +24,7 @@ class CoalescedStore:
         pitch = plan.threads + architecture().lds_banks // plan.vector
         self._turned: Any = None
         if plan.vector > 1 and plan.groups:
-            memory = at.allocator().allocate(fx.Array[fx.Float32, pitch * plan.vector, 16]).ptr
+            memory = at.allocator().allocate(fx.Array[fx.Float32, pitch * plan.vector, 16]).peek().ptr
             self._turned = fx.make_view(memory, fx.make_layout(((plan.vector, plan.threads),), ((pitch, 1),)))
 
     def write(self, step: Step, values: Any, target: fx.Tensor, operation: Any) -> None:

@@ -63,7 +63,7 @@ class RowConfig:
 
     A row that gives each lane of a wave at most `wave_limit` elements stays with one wave, or with a part of one, whose
     lanes hold `wave_aim`. A longer one gets threads up to 1024 until each has at most `elements`, and stays in
-    registers up to `held` of them; beyond, it is streamed, with `unroll` vectors in flight per thread. Where
+    registers up to `held` of them; beyond, `streaming` threads stream it, each with `unroll` vectors in flight. Where
     `wave_aim` and `wave_limit` are not given, they are `elements`. `block` asks for a number of threads of a workgroup,
     which otherwise follows from the row. `single`: one row a workgroup, of at least one wave. Where `threads_aim` is
     given, a row gets more threads than that only when each has `held` elements already; one of 1024 threads stays in
@@ -73,8 +73,8 @@ class RowConfig:
     of a compute unit that a launch of a norm is cut for, which holds its rows and their weights; more rows than that
     take turns. Where it is None each workgroup has its own rows only.
 
-    Raises ValueError for numbers that are not positive, and for a `block` or `wave_block` that is no power of two from
-    64 to 1024.
+    Raises ValueError for numbers that are not positive, and for a `block`, `wave_block` or `streaming` that is no power
+    of two from 64 to 1024.
     """
 
     elements: int = 32
@@ -87,6 +87,7 @@ class RowConfig:
     threads_aim: int | None = None
     even_aim: int | None = None
     wave_block: int = 256
+    streaming: int = MAX_THREADS
     # Four times what there is room for: workgroups that end make room for others, whose loads then overlap the
     # reductions of those that still run.
     resident: int | None = 8192
@@ -98,8 +99,10 @@ class RowConfig:
                 positive_integer(f"RowConfig: {name}", value)
         if self.block is not None and self.block not in (64, 128, 256, 512, 1024):
             raise ValueError(f"BLOCK_THREADS must be 64, 128, 256, 512 or 1024, got {self.block!r}")
-        if self.wave_block not in (64, 128, 256, 512, 1024):
-            raise ValueError(f"RowConfig: wave_block must be 64, 128, 256, 512 or 1024, got {self.wave_block!r}")
+        for name in ("wave_block", "streaming"):
+            value = getattr(self, name)
+            if value not in (64, 128, 256, 512, 1024):
+                raise ValueError(f"RowConfig: {name} must be 64, 128, 256, 512 or 1024, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,8 @@ def plan_rows(columns: int, bits: int, config: RowConfig = RowConfig(), wave: in
             held //= 2
         if -(-columns // threads) > held:
             threads = MAX_THREADS
+        if -(-columns // threads) > held:
+            threads = config.streaming
     in_registers = -(-columns // threads) <= held
     even = threads > wave and columns // vector % threads == 0
     stretch = wave if even and in_registers and not config.single else None

@@ -63,8 +63,13 @@ class RowThread:
     other, calls `next_row` for each.
     """
 
-    def __init__(self, plan: RowPlan, rows: Any = None, element: type[fx.Numeric] | None = None) -> None:
-        """Begin a kernel that reads `rows` of elements of a type once; nothing about them for one that does not."""
+    def __init__(
+        self, plan: RowPlan, rows: Any = None, element: type[fx.Numeric] | None = None, *, static: bool = True
+    ) -> None:
+        """Begin a kernel that reads `rows` of elements of a type once; nothing about them for one that does not.
+
+        `static`: its LDS is symbols; else dynamic, of which NVIDIA's GPUs have more than 48 KiB.
+        """
         if architecture().nvidia:
             fx.nvgpu.griddepcontrol_wait()
             if plan.block >= _LETS_OTHERS_BEGIN:
@@ -81,6 +86,7 @@ class RowThread:
         self._slots: list[Any] = []
         self._used = 0
         self._turn: Any = None
+        self._static = static
         self._allocator: Any = None
         self.policy: Any = None
         if architecture().nvidia and element is not None and plan.in_registers:
@@ -124,7 +130,7 @@ class RowThread:
     def allocator(self) -> Any:
         """The LDS allocator of the kernel, which may have one only."""
         if self._allocator is None:
-            self._allocator = fx.SharedAllocator()
+            self._allocator = fx.SharedAllocator(static=self._static)
         return self._allocator
 
     def _take(self, waves: int, kind: Any) -> Any:

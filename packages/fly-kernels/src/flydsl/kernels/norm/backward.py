@@ -12,7 +12,9 @@ They then go to memory in one of two ways:
     two-stage  stored as one row of `Partial` for each workgroup; a second kernel adds these, in a fixed order
 
 Data movement: x and dy are read once and dx is written once; gamma is read once per workgroup. A row longer than
-16,384 elements is read twice, and its sums are added to memory row by row.
+16,384 elements (of f32 on sm_90a: 12,288) is read twice, and its sums are added to memory row by row. On sm_90a the
+sums of rows of more than 8,192 are in LDS as far as they fit there (`lds_sums.py`), of up to 24,576 elements of
+LayerNorm and 49,152 of RMSNorm; rows that are held beside them read gamma twice each, from the L1.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
+from ..common.arch import architecture
+from ..common.black_box import black_box_vector
 from ..common.checks import positive_integer
 from ..common.coalesced_store import CoalescedStore
 from ..common.convert import minus
@@ -32,6 +36,7 @@ from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_co
 from ..common.views import start_of
 from .column_sums import column_sums
 from .forward import even_grid, programs
+from .lds_sums import LdsSums, lds_sums, most_workgroups
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,12 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     if norm.programs is not None:
         positive_integer("num_programs", norm.programs)
     config = row_config("norm_bwd", norm.columns, element.width, norm.config)
+    if norm.config is None and architecture().nvidia and element.width == 32:
+        config = replace(config, held=24)  # x and dy of more take the registers of gamma and a residual: read twice
     plan = plan_rows(norm.columns, element.width, replace(config, single=True))
     of_columns = 1.0 / norm.columns
     sums = 2 if norm.centred else 1  # dgamma, dbeta
+    in_lds = lds_sums(plan, sums, residual=norm.residual)
     add_up = column_sums(norm.columns, norm.programs) if norm.programs else None
 
     class Row:
@@ -127,6 +135,52 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
             turn = turn + 1
         return state
 
+    def raw_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
+        """Rows that are in registers as they were read, one vector after the other; the sums are in LDS."""
+        steps, gamma = plan.steps, RowView(tensors.Gamma, at)
+        added = LdsSums(plan, at, sums)
+        for step in steps:
+            added.clear(step)
+        turn = fx.Int32(0)
+        for row in range(at.first, m_in, fx.grid_dim.x):
+            at.next_row(turn)
+            raw_row(Row(tensors, at, row), gamma, added)
+            turn = turn + 1
+        store_sums(tensors, at, added)
+
+    def raw_row(this: Row, gamma: RowView, added: LdsSums) -> None:
+        steps = plan.steps
+        held = [(this.input.load(step), this.dy.load(step)) for step in steps]
+
+        def parts(index: int) -> tuple[Any, Any, Any]:
+            """dy, g and x̂ of a step, computed anew."""
+            read = (*held[index], gamma.load(steps[index]))
+            raw, dy, weight = (black_box_vector(one).to(fx.Float32) for one in read)
+            return dy, dy * weight, this.normalised(raw)
+
+        scaled_sums: dict[int, Any] = {}  # by the number of elements
+        product_sums: dict[int, Any] = {}
+        for index, step in enumerate(steps):
+            dy, scaled, hat = parts(index)
+            for into, one in ((scaled_sums, scaled), (product_sums, scaled * hat)):
+                into[step.vector] = into[step.vector] + one if step.vector in into else one
+        centre, slope = this.means(total(scaled_sums.values()), total(product_sums.values()))
+        for index, step in enumerate(steps):
+            dy, scaled, hat = parts(index)
+            this.store(step, scaled, hat, centre, slope)
+            added.add(step, *[dy * hat, dy][:sums])
+
+    def store_sums(tensors: SimpleNamespace, at: RowThread, added: LdsSums) -> None:
+        """The sums of this workgroup from LDS to where they belong."""
+        into, store = targets(tensors), CoalescedStore(plan, at)
+
+        def write(state: list[Any], step: Step) -> list[Any]:
+            for index, target in enumerate(into):
+                store.write(step, added.of(step, index), target, operation())
+            return state
+
+        stream(replace(plan, unroll=1), [], write)
+
     def operation() -> Any:
         """The copy operation that puts a sum of this workgroup where it belongs."""
         return fx.UniversalCopy(32) if norm.programs else fx.UniversalAtomicAdd(fx.Float32, fx.rocdl.SyncScope.Agent)
@@ -143,7 +197,18 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
     def streamed_rows(tensors: SimpleNamespace, at: RowThread, m_in: Any) -> None:
         gamma = RowView(tensors.Gamma, at)
-        if norm.programs:  # the workgroup's row of Partial is added to, row by row, by the thread that owns the place
+        added = LdsSums(plan, at, sums) if in_lds else None
+        if added is not None:
+
+            def clear_sums(state: list[Any], step: Step) -> list[Any]:
+                added.clear(step)
+                return state
+
+            def accumulate(step: Step, dy: Any, products: Any) -> None:
+                added.add(step, *[products, dy][:sums])
+
+            stream(plan, [], clear_sums)
+        elif norm.programs:  # the workgroup's row of Partial is added to, row by row, by the thread that owns the place
             partial = RowView(tensors.Partial, at, fx.block_idx.x, stride=norm.columns)
 
             def clear(state: list[Any], step: Step) -> list[Any]:
@@ -163,6 +228,8 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
         for row in range(at.first, m_in, fx.grid_dim.x):
             streamed_row(Row(tensors, at, row), gamma, accumulate)
+        if added is not None:
+            store_sums(tensors, at, added)
 
     def streamed_row(this: Row, gamma: RowView, accumulate: Callable[[Step, Any, Any], None]) -> None:
         this.at.next_row(fx.Int32(0))
@@ -191,9 +258,11 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
 
     @flyc.kernel(name=norm.name, known_block_size=(plan.block, 1, 1))
     def norm_bwd_kernel(tensors: SimpleNamespace, m_in: fx.Int32) -> None:
-        at = RowThread(plan)
+        at = RowThread(plan, static=not in_lds)
         with fx.fastmath("contract"):
-            if fx.const_expr(plan.in_registers):
+            if fx.const_expr(plan.in_registers and in_lds):
+                raw_rows(tensors, at, m_in)
+            elif fx.const_expr(plan.in_registers):
                 held_rows(tensors, at, m_in)
             else:
                 streamed_rows(tensors, at, m_in)
@@ -215,8 +284,12 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors, m_in)
         # The two-stage form writes all rows of Partial, those of workgroups without a row too.
-        grid = fx.Int32(norm.programs) if norm.programs else even_grid(m_in, programs(plan))
-        norm_bwd_kernel(tensors, m_in).launch(grid=(grid,), block=(plan.block,), stream=stream)
+        most = most_workgroups() if in_lds else programs(plan)
+        grid = fx.Int32(norm.programs) if norm.programs else even_grid(m_in, most)
+        # Else ptxas would aim at more workgroups of a multiprocessor, and spill for it.
+        alone = not plan.in_registers or (in_lds and plan.elements <= 16)
+        attributes = {"nvvm.minctasm": 1} if alone and architecture().nvidia else None
+        norm_bwd_kernel(tensors, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
         if add_up is not None:
             add_up(tensors.Partial, tensors.DWeight, stream)
 

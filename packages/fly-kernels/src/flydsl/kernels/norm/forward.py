@@ -37,8 +37,10 @@ from .compact import Compact, form_of, threads_of
 
 EPS = 1e-5
 INT8_MAX = 127.0
-# Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more.
+# Registers for a row and its weights: of the 128 that each of 1024 threads has, and of more. On NVIDIA's GPUs, which
+# have half as many, by 512 threads.
 _HELD_VALUES = {1024: 96}
+_NVIDIA_HELD_VALUES = {1024: 32, 512: 96}
 _HELD_VALUES_OF_FEWER = 160
 
 
@@ -126,10 +128,15 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
     plan = norm.plan(element.width)
     columns = float(norm.columns)
     weights_of_a_row = 1 + norm.centred + norm.smooth
-    held_values = _HELD_VALUES.get(plan.threads, _HELD_VALUES_OF_FEWER)
+    registers = _NVIDIA_HELD_VALUES if architecture().nvidia else _HELD_VALUES
+    held_values = registers.get(plan.threads, _HELD_VALUES_OF_FEWER)
     form = None
     if weight is element and not norm.quantised:
         form = form_of(plan, element.width, centred=norm.centred, residual=norm.residual, bfloat=element is fx.BFloat16)
+    together = form.together if form is not None else None
+    short = element.width == 16 and plan.threads == 512 and plan.elements <= 16
+    if norm.quantised and (short or not plan.in_registers):
+        together = 2  # else ptxas aims at as many or three, and spills for it
     compact = form if isinstance(form, Compact) else None
     keep_weights = plan.in_registers and plan.elements * (1 + weights_of_a_row) <= held_values and form is None
     # Kept weights of 16 bits stay 16 bits. Converted once, ahead of all rows, they would be waited for before the first
@@ -383,7 +390,7 @@ def forward_norm(norm: ForwardNorm) -> Callable[[SimpleNamespace, Any, Any], Non
         check(tensors, m_in)
         wanted = (m_in + plan.rows - 1) // plan.rows
         grid = even_grid(wanted, programs(plan)) if takes_turns else wanted
-        attributes = {"nvvm.minctasm": form.together} if form is not None and architecture().nvidia else None
+        attributes = {"nvvm.minctasm": together} if together is not None and architecture().nvidia else None
         norm_kernel(tensors, m_in, value_attrs=attributes).launch(grid=(grid,), block=(plan.block,), stream=stream)
 
     return launch
