@@ -9,7 +9,7 @@
 For each shape the pack has the default and some others of the space of `flydsl.kernels.tuning`: of each kind of tile
 the best by the estimate, and two more, which differ from others in stages and the order of tiles. The machine with the
 GPU needs torch for CUDA, fly-runtime and fly-autotune, and no compiler of ours. A first look takes the median of three
-turns of each; the fastest are then measured again in turns until their order is settled
+turns of each, in drawn orders; the fastest are then measured again in turns until their order is settled
 (`flydsl.autotune.search.finals`). A time is that of a CUDA graph of calls over operands that come from memory, as those
 of cuda_gemm.py and cuda_attention.py. A configuration that cannot run, or whose results are not those of the default,
 is said so and left out.
@@ -21,6 +21,7 @@ import argparse
 import json
 import math
 import os
+import random
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -259,8 +260,9 @@ def tune(default: str, contenders: list[str], measure: Callable[[str], float]) -
     from flydsl.autotune.search.finals import settle
 
     looks: dict[str, list[float]] = {name: [] for name in contenders}
+    drawn = random.Random(0)  # what ran before one decides how much power, and so which clock, it has
     for _ in range(_FIRST_LOOK):
-        for name in contenders:
+        for name in drawn.sample(contenders, len(contenders)):
             looks[name].append(measure(name))
     first = {name: statistics.median(times) for name, times in looks.items()}
     # The default takes part in the turns, whatever the first look said of it.

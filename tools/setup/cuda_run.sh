@@ -33,6 +33,7 @@ sanitized() { timeout 150 compute-sanitizer --tool "$1" --error-exitcode 9 --tar
 kernels=(
   fly-kernels/tests/{norm,quant,elementwise,operators} fly-kernels/tests/test_awkward_shapes.py
   fly-kernels/tests/attention/test_{sliding_window,fused_rope_cache_kernel}.py
+  fly-kernels/tests/gemm/test_warp_gemm.py::test_on_a_gpu
 )
 # These launch what others launch, in graphs and in what torch's compiler makes, which takes minutes.
 again="inductor or graph or compile or opcheck"
@@ -52,7 +53,7 @@ if asked sanitizers; then
 fi
 if asked language; then
   suite language 150 600 fly-compiler/tests/expr/run fly-compiler/tests/compiler/control \
-    fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch}.py \
+    fly-compiler/tests/compiler/test_{device_math,device_math_double,assert,launch,ptxas_on_a_gpu}.py \
     fly-compiler/tests/compiler/test_artifact_targets.py::test_it_runs_on_the_device_here
 fi
 cd ../bench || exit 1

@@ -165,13 +165,35 @@ def test_a_sum_that_workgroups_share(kernels, dtype):
         ("max", torch.float32, "has the reduction max of i32, i64, f16 and bf16, got 'f32'"),
         ("xor", torch.float16, "has the reduction xor of i32 and i64, got 'f16'"),
         ("add", torch.float64, "has the reduction add of i32, i64, f32, f16 and bf16, got 'f64'"),
-        ("add", torch.int64, "adds Uint64, not Int64"),
+        ("add", torch.int64, "has add of Uint64, not of Int64, .* fx.recast_iter"),
+        ("and", torch.int64, "has and of Uint64, not of Int64, .* fx.recast_iter"),
         ("inc", torch.int32, "a reduction is add, min, max, and, or or xor, got inc"),
     ],
 )
 def test_a_reduction_that_there_is_not(kernels, kind, dtype, message):
     with pytest.raises(ValueError, match=message):
         kernels.reduce_all(torch.zeros((1, 16, 16), dtype=dtype), torch.zeros((16, 16), dtype=dtype), 1, kind)
+
+
+@pytest.mark.parametrize("kind", ["add", "min", "xor"])
+def test_a_reduction_of_unsigned_bits(kernels, kind):
+    given = torch.zeros((1, 16, 16), dtype=torch.int64), torch.zeros((16, 16), dtype=torch.int64)
+    kernels.reduce_all(*given, 1, kind, unsigned=True)
+    assert f"cp.reduce.async.bulk.tensor.2d.global.shared::cta.{kind}.tile" in ptx_of_the_last()
+
+
+@pytest.mark.parametrize("atom", ["store_atom", "reduce_atom"])
+def test_a_map_that_copies_only_read(atom):
+    @flyc.kernel(known_block_size=(32, 1, 1))
+    def kernel(out: fx.nvgpu.TensorMap):
+        getattr(out, atom)(*("add",) * (atom == "reduce_atom"))
+
+    @flyc.jit
+    def launch(x: fx.Tensor):
+        kernel(fx.nvgpu.make_tensor_map(x, (16, 16))).launch(grid=(1,), block=(32,))
+
+    with pytest.raises(ValueError, match=rf"{atom}: the map says that copies only read the tensor; .*written=True"):
+        launch(torch.zeros((16, 16)))
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,13 @@ def reduced(x: fx.Tensor, out: fx.nvgpu.TensorMap, rows: fx.Int32, columns: fx.I
 
 
 @flyc.jit
-def reduce_all(x: fx.Tensor, y: fx.Tensor, count: fx.Int32, kind: fx.Constexpr[str]):
-    """Reduce the `count` matrices of `x` into `y`."""
+def reduce_all(
+    x: fx.Tensor, y: fx.Tensor, count: fx.Int32, kind: fx.Constexpr[str], unsigned: fx.Constexpr[bool] = False
+):
+    """Reduce the `count` matrices of `x` into `y`; `unsigned`, of what the bits of both are as unsigned integers."""
+    if fx.const_expr(unsigned):
+        element = {32: fx.Uint32, 64: fx.Uint64}[x.dtype.width]
+        x, y = (fx.make_view(fx.recast_iter(element, one.iter), one.layout) for one in (x, y))
     rows, columns = (fx.Int32(extent) for extent in y.shape.unpack())
     grid = ((columns + BOX[1] - 1) // BOX[1], (rows + BOX[0] - 1) // BOX[0], count)
     box = fx.nvgpu.make_tensor_map(y, BOX, written=True)

@@ -30,7 +30,6 @@ def test_copies_by_threads(rows, bits, dtype, columns, swizzle, by_barrier):
 
 
 FLOATS, HALVES = (torch.float32, torch.float16, torch.bfloat16), (torch.float16, torch.bfloat16)
-INTEGERS = (torch.int32, torch.int64)
 NUMPY = {
     "add": np.add,
     "min": np.minimum,
@@ -39,24 +38,33 @@ NUMPY = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+# What the copy engine has: of which elements, and whether as unsigned integers.
 KINDS = [
-    *(("add", dtype) for dtype in (*FLOATS, torch.int32)),
-    *((kind, dtype) for kind in ("min", "max") for dtype in (*HALVES, *INTEGERS)),
-    *((kind, dtype) for kind in ("and", "or", "xor") for dtype in INTEGERS),
+    *(("add", dtype, False) for dtype in FLOATS),
+    *((kind, dtype, False) for kind in ("min", "max") for dtype in (*HALVES, torch.int64)),
+    *((kind, torch.int32, unsigned) for kind in NUMPY for unsigned in (False, True)),
+    *((kind, torch.int64, True) for kind in NUMPY),
 ]
 
 
-@pytest.mark.parametrize(("kind", "dtype"), KINDS, ids=[f"{kind}-{str(dtype)[6:]}" for kind, dtype in KINDS])
+@pytest.mark.parametrize(
+    ("kind", "dtype", "unsigned"),
+    KINDS,
+    ids=[f"{kind}-{'u' * unsigned}{str(dtype)[6:]}" for kind, dtype, unsigned in KINDS],
+)
 @pytest.mark.parametrize("shape", [(5, 16, 16), (9, 37, 40)])
-def test_reductions_by_the_copy_engine(shape, kind, dtype):
+def test_reductions_by_the_copy_engine(shape, kind, dtype, unsigned):
     """Numbers of which every order of summation has the same sum; rows behind the matrix stay what they were."""
     count, rows, columns = shape
     x, start = torch.randint(-9, 9, shape).to(dtype), torch.randint(-9, 9, (rows + 3, columns)).to(dtype)
     y = start.clone()
-    kernels.reduce_all(x, y[:rows], count, kind)
-    wide = np.int64 if dtype in INTEGERS else np.float64
-    first, rest = (one.to(torch.int64 if wide is np.int64 else torch.float64).numpy() for one in (start, x))
-    wanted = first.copy()
+    kernels.reduce_all(x, y[:rows], count, kind, unsigned=unsigned)
+    if dtype.is_floating_point:
+        made, wanted, rest = (one.to(torch.float64).numpy() for one in (y, start, x))
+    else:
+        element = f"{'u' * unsigned}{str(dtype)[6:]}"
+        made, wanted, rest = (one.numpy().view(element) for one in (y, start, x))
+    wanted = wanted.copy()
     for one in rest:
         wanted[:rows] = NUMPY[kind](wanted[:rows], one)
-    np.testing.assert_array_equal(y.to(torch.float64).numpy(), wanted)
+    np.testing.assert_array_equal(made, wanted)

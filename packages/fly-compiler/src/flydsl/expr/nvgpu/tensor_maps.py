@@ -34,17 +34,25 @@ class TensorMap:
         box: what one copy moves, an extent for each mode of the tensor.
         dtype: the class of its elements.
         swizzle: bytes of the swizzle of the boxes in shared memory: 0, 32, 64 or 128.
+        written: whether copies may write the tensor.
     """
 
-    __slots__ = ("_order", "box", "dtype", "swizzle", "value")
+    __slots__ = ("_order", "box", "dtype", "swizzle", "value", "written")
 
     def __init__(
-        self, value: ir.Value, box: tuple[int, ...], dtype: NumericMeta, swizzle: int, order: tuple[int, ...]
+        self,
+        value: ir.Value,
+        box: tuple[int, ...],
+        dtype: NumericMeta,
+        swizzle: int,
+        order: tuple[int, ...],
+        written: bool,
     ) -> None:
         self.value = value
         self.box = box
         self.dtype = dtype
         self.swizzle = swizzle
+        self.written = written
         self._order = order  # the modes of the tensor, innermost first
 
     @property
@@ -76,7 +84,11 @@ class TensorMap:
         """Return the atom that copies a tile in shared memory to a box; `fx.copy` of it is for one thread.
 
         Those that wrote the tile call `fence_async_shared`, and a barrier stands between them and the copy.
+
+        Raises:
+            ValueError: the map is not one of `make_tensor_map(written=True)`.
         """
+        self._require_written("store_atom")
         return self._atom(fly_nvvm.SM90TMAStoreType)
 
     def reduce_atom(self, kind: str) -> CopyAtom:
@@ -89,14 +101,25 @@ class TensorMap:
 
         Args:
             kind: `add` (Int32, Uint32, Uint64, Float32, Float16, BFloat16), `min` or `max` (integers of 32 and 64 bits,
-                Float16, BFloat16), `and`, `or` or `xor` (integers of 32 and 64 bits).
+                Float16, BFloat16), `and`, `or` or `xor` (Int32, Uint32, Uint64).
 
         Raises:
-            ValueError: the copy engine has no such reduction of these elements.
+            ValueError: the copy engine has no such reduction of these elements, or the map is not `written`.
         """
-        if kind == "add" and self.dtype is Int64:
-            raise ValueError("reduce_atom: the copy engine adds Uint64, not Int64; the bits of the sum are the same")
+        self._require_written("reduce_atom")
+        # On an H200 such a copy of Int64 is an illegal instruction.
+        if kind not in ("min", "max") and self.dtype is Int64:
+            raise ValueError(
+                f"reduce_atom: the copy engine has {kind} of Uint64, not of Int64, and the bits of the result are the "
+                "same: make the map of a tensor over fx.recast_iter(fx.Uint64, tensor.iter)"
+            )
         return self._atom(fly_nvvm.SM90TMAReduceType, kind)
+
+    def _require_written(self, called: str) -> None:
+        if not self.written:
+            raise ValueError(
+                f"{called}: the map says that copies only read the tensor; make it by make_tensor_map(written=True)"
+            )
 
     def _atom(self, kind: Any, *keys: Any) -> CopyAtom:
         require_hopper("TensorMap")
@@ -114,7 +137,7 @@ class TensorMap:
 
     @classmethod
     def __construct_from_ir_values__(cls, values: Any, exemplar: TensorMap) -> TensorMap:
-        return cls(values[0], exemplar.box, exemplar.dtype, exemplar.swizzle, exemplar._order)
+        return cls(values[0], exemplar.box, exemplar.dtype, exemplar.swizzle, exemplar._order, exemplar.written)
 
 
 def _swizzle_bytes(swizzle: Any) -> int:
@@ -149,7 +172,7 @@ def make_tensor_map(
             with a swizzle not wider than that.
         swizzle: of the boxes in shared memory, as of a pointer there: an `fx.static(fx.SwizzleType.get(3, 4, 3))` or
             `(3, 4, 3)`.
-        written: whether copies write the tensor.
+        written: whether copies write the tensor: `store_atom` and `reduce_atom` are of such maps alone.
         fetched: bytes that the L2 fetches together of what a copy does not find there: 64, 128 or 256. More than a row
             of the box has is what a later copy asks for: it pays where many read the same, and costs where memory is
             what is waited for.
@@ -196,7 +219,7 @@ def make_tensor_map(
     if tensor.dtype.is_integer and tensor.dtype.signed and tensor.dtype.width >= Int32.width:
         attributes["isSigned"] = ir.UnitAttr.get()
     value = build("fly_nvvm.make_tensor_map", (tensor.iter.value, *sizes, *steps), kind, attributes)
-    return TensorMap(value, box, tensor.dtype, width, order)
+    return TensorMap(value, box, tensor.dtype, width, order, written)
 
 
 def tma_commit() -> None:
