@@ -54,11 +54,15 @@ TIMED = (
     ("fp8", 64, 14336, 4096), ("fp8", 64, 4096, 14336), ("bf16", 128, 1024, 16384), ("bf16", 256, 4096, 4096),
     ("bf16", 512, 4096, 4096), ("bf16", 640, 5120, 5120), ("bf16", 1280, 4096, 4096), ("bf16", 2048, 2048, 2048),
     ("bf16", 4096, 11008, 4096), ("bf16", 3072, 3072, 3072), ("fp8", 640, 5120, 5120), ("fp8", 2048, 5120, 5120),
+    # Rows that no tile has.
+    ("bf16", 1, 8192, 8192), ("bf16", 20, 4096, 4096), ("bf16", 33, 4096, 14336), ("bf16", 40, 8192, 8192),
+    ("bf16", 48, 28672, 4096), ("bf16", 100, 28672, 4096), ("bf16", 192, 4096, 14336), ("bf16", 1000, 14336, 4096),
 )  # fmt: skip
 # M, N, K; K and N in multiples of 16 bytes of their rows.
 CHECKED = (
     (128, 256, 64), (1, 16, 16), (4224, 4352, 96), (200, 264, 80), (129, 520, 4112), (1000, 1008, 1008), (7, 8, 2048),
     (64, 512, 128), (513, 2056, 272), (2048, 2048, 512), (8192, 136, 192),
+    (21, 1024, 4096), (37, 264, 2064), (100, 520, 4112), (193, 264, 528),
 )  # fmt: skip
 # What HopperConfig takes, by the name of an artifact.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
@@ -67,19 +71,27 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "128x6p": {"tile_n": 128, "stages": 6, "store_n": 64, "store_buffers": 1, "pingpong": True},
     "112x7p": {"tile_n": 112, "stages": 7, "store_n": 16, "pingpong": True},
     "96x7p": {"tile_n": 96, "stages": 7, "store_n": 32, "store_buffers": 1, "pingpong": True},
+    "112x7pr112": {"tile_n": 112, "stages": 7, "rows": 112, "store_n": 16, "pingpong": True},
     "256x4": {},
     "128x6": {"tile_n": 128, "stages": 6},
     "64x8": {"tile_n": 64, "stages": 8},
-    "64x6k4": {"tile_n": 64, "stages": 6, "splits": 4},
+    "80x6k4": {"tile_n": 80, "stages": 6, "store_buffers": 1, "splits": 4},
+    "48x8k4": {"tile_n": 48, "stages": 8, "store_buffers": 1, "splits": 4},
+    "64x6r80k2": {"tile_n": 64, "stages": 6, "rows": 80, "splits": 2},
     "224x5r16": {"tile_n": 224, "stages": 5, "rows": 16, "store_buffers": 1},
     "112x4b2r16": {"tile_n": 112, "stages": 4, "rows": 16, "store_buffers": 1, "boxes": 2},
+    "112x4b2r48": {"tile_n": 112, "stages": 4, "rows": 48, "store_buffers": 1, "boxes": 2},
     "112x4b2r64": {"tile_n": 112, "stages": 4, "rows": 64, "store_buffers": 1, "boxes": 2},
     "96x5b2r32": {"tile_n": 96, "stages": 5, "rows": 32, "store_buffers": 1, "boxes": 2},
     "64x6b2r16": {"tile_n": 64, "stages": 6, "rows": 16, "boxes": 2},
+    "64x6b2r40": {"tile_n": 64, "stages": 6, "rows": 40, "boxes": 2},
     "64x6b2r64": {"tile_n": 64, "stages": 6, "rows": 64, "boxes": 2},
     "64x12r16k4": {"tile_n": 64, "stages": 12, "rows": 16, "splits": 4},
+    "64x12r24k4": {"tile_n": 64, "stages": 12, "rows": 24, "splits": 4},
     "48x15r16": {"tile_n": 48, "stages": 15, "rows": 16, "store_buffers": 1},
     "32x8b2r16": {"tile_n": 32, "stages": 8, "rows": 16, "store_buffers": 1, "boxes": 2},
+    "32x8b2r24": {"tile_n": 32, "stages": 8, "rows": 24, "store_buffers": 1, "boxes": 2},
+    "32x8b2r40": {"tile_n": 32, "stages": 8, "rows": 40, "store_buffers": 1, "boxes": 2},
     "32x8b2r64": {"tile_n": 32, "stages": 8, "rows": 64, "store_buffers": 1, "boxes": 2},
     "32x8b2r64k2": {"tile_n": 32, "stages": 8, "rows": 64, "splits": 2, "store_buffers": 1, "boxes": 2},
 }

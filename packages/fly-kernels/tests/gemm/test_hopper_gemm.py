@@ -39,7 +39,8 @@ def test_the_program(dtype, config):
     k, element = (32, "e4m3") if dtype == "fp8" else (16, {"fp16": "f16"}.get(dtype, dtype))
     assert ptx.count(f"wgmma.mma_async.sync.aligned.m64n{config.tile_n}k{k}.f32.{element}.{element}") == 4
     assert re.findall(r"wgmma\.wait_group\.sync\.aligned (\d)", ptx) == ["1", "0"]
-    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2
+    # A and B, and where the last rows of A come in parts two of A and B.
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 + 3
     boxes = config.tile_n // (64 if config.tile_n % 64 == 0 else 32)
     assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == boxes
     # One for each time that columns go through shared memory.
@@ -62,12 +63,13 @@ def test_the_program(dtype, config):
         (HopperConfig(tile_n=100), "tile_n is a multiple of 16 from 32 to 256, got 100"),
         (HopperConfig(tile_n=192, store_n=128), "a divisor of tile_n = 192, got 128"),
         (HopperConfig(stages=1), "stages is at least 2"),
-        (HopperConfig(rows=8), "rows is 16, 32, 64 or 128, got 8"),
+        (HopperConfig(rows=8), "rows is a multiple of 8 from 16 to 128, got 8"),
+        (HopperConfig(rows=100), "rows is a multiple of 8 from 16 to 128, got 100"),
         (HopperConfig(boxes=3), "boxes is 1 or 2, got 3"),
         (HopperConfig(splits=9), "splits is 1 to 8, got 9"),
         (HopperConfig(pingpong=True, stages=2), "registers for 24576 sums, and 128 rows of 256 columns have 32768"),
-        (HopperConfig(64, rows=64, pingpong=True), "pingpong is for rows = 128 and splits = 1, got 64 and 1"),
-        (HopperConfig(64, splits=2, pingpong=True), "pingpong is for rows = 128 and splits = 1, got 128 and 2"),
+        (HopperConfig(64, rows=64, pingpong=True), "pingpong is for more than 64 rows and splits = 1, got 64 and 1"),
+        (HopperConfig(64, splits=2, pingpong=True), "pingpong is for more than 64 rows and splits = 1, got 128 and 2"),
         (HopperConfig(192, 5, pingpong=True), "2 tiles of 64 columns to store take 271360 bytes"),
     ],
 )
@@ -146,7 +148,8 @@ def test_a_long_k_is_split_where_tiles_are_few():
     ("m", "n", "k_bytes", "tile_n", "splits"),
     [
         (16, 1000, 16384, 64, 4), (16, 1000, 8192, 32, 2), (16, 1000, 8191, 32, 1), (16, 1000, 0, 32, 1),
-        (64, 2048, 1 << 20, 32, 2), (64, 4096, 1 << 20, 32, 1), (128, 1024, 1 << 20, 64, 4),
+        (64, 2048, 1 << 20, 32, 2), (64, 4096, 1 << 20, 32, 1), (128, 1024, 1 << 20, 48, 4),
+        (192, 1024, 32768, 80, 4), (384, 1024, 32768, 128, 4), (128, 1024, 8192, 32, 2),
         (128, 4096, 1 << 20, 64, 2), (100, 4096, 4096, 64, 1), (256, 4096, 1 << 20, 64, 1),
         (512, 4096, 1 << 20, 128, 1), (16384, 8192, 2048, 192, 1),
         (768, 4096, 8192, 192, 1), (640, 5120, 10240, 112, 1), (1280, 4096, 8192, 160, 1), (384, 12288, 8192, 96, 1),
@@ -201,8 +204,16 @@ def test_what_the_l2_fetches_together(rows, splits, fetched, monkeypatch):
     launch = compile_hopper_gemm(in_dtype="bf16", config=HopperConfig(64, 4, rows=rows, splits=splits))
     a, b = (torch.empty((one, 256), dtype=torch.bfloat16) for one in (64, 512))
     launch(torch.empty((64, 512), dtype=torch.bfloat16), a, b)
-    # Of A, B and C.
-    assert found == [fetched, fetched, 256]
+    # Of A, B and C, and of parts of A.
+    assert found == [fetched, fetched, 256, *(fetched,) * (2 if rows == 128 else 0)]
+
+
+@pytest.mark.parametrize(
+    ("m", "rows"), [(1, 16), (17, 24), (33, 40), (48, 48), (64, 64), (65, 80), (100, 112), (120, 128), (129, 128)]
+)
+def test_rows_that_are_brought(m, rows):
+    """Few that are not there, as the copy engine is slow at those."""
+    assert default_hopper_config(m, 4096).rows == rows
 
 
 @pytest.mark.parametrize(
@@ -241,6 +252,6 @@ def test_a_residual_comes_to_where_results_go():
     out = fk.gemm(a, b, bias=torch.empty(512).bfloat16(), residual=torch.empty((300, 512)).bfloat16())
     assert out.shape == (300, 512)
     ptx = ptx_of_the_last()
-    # Two loads of operands, and one of each 64 columns of the residual.
-    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 + 1
+    # Two loads of operands, three where the last rows of A come in parts, and one of each 64 columns of the residual.
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 2 + 3 + 1
     assert ptx.count("cp.async.bulk.tensor.2d.global.shared::cta") == 1

@@ -33,7 +33,7 @@ class Product:
     """A compiled product.
 
     Attributes:
-        boxes: of the maps of A, B and C: (rows, columns) and the bytes of a swizzled row.
+        boxes: of the maps of A, B and C, and of parts of A if there are: (rows, columns), bytes of a swizzled row.
     """
 
     dtype: str
@@ -48,8 +48,13 @@ class Product:
         a, b = (numbers.integers(-3, 4, (rows, k)).astype(np.float32) for rows in (m, n))
         c = np.full((m, n), _NAN, np.uint16)
         maps = []
+        a_bytes, b_bytes = self._encoded(a), self._encoded(b)
+        of_parts = len(self.boxes) - 3
         for data, ((rows, columns), swizzle), element in zip(
-            (self._encoded(a), self._encoded(b), c.view(np.uint8)), self.boxes, (size, size, 2), strict=True
+            (a_bytes, b_bytes, c.view(np.uint8), *(a_bytes,) * of_parts),
+            self.boxes,
+            (size, size, 2, *(size,) * of_parts),
+            strict=True,
         ):
             maps.append(TensorMap(data, (rows, columns * element), swizzle, element))
         tiles = -(-m // config.tile_m) * -(-n // config.tile_n)
@@ -167,6 +172,25 @@ def test_small_rings(dtype, config):
     one = product(dtype, config)
     for seed, (m, n, k) in enumerate(shapes(dtype, config)):
         one.run(m, n, k, seed=seed, workgroups=1)
+
+
+@pytest.mark.parametrize(
+    ("config", "rows"),
+    [
+        # The last tile has one part, two, three or all; the next workgroup has the tile before it.
+        (LARGE, (32, 33, 64, 65, 96, 97, 160, 224)),
+        (IN_TURNS, (33, 161, 192, 225)),
+        # Of a warp's 16 rows, and of the second consumer's 64, some are brought.
+        (dataclasses.replace(SPLIT, rows=24), (17, 24)),
+        (HopperConfig(32, 3, rows=88, splits=2, store_buffers=1), (64, 81, 88)),
+        (dataclasses.replace(IN_TURNS, rows=80), (65, 80)),
+    ],
+    ids=["parts", "parts in turns", "24 rows split", "88 rows split", "80 rows in turns"],
+)
+def test_rows_that_are_not_there(config, rows):
+    one, numbers = product("bf16", config), np.random.default_rng(1)
+    for seed, m in enumerate(rows):
+        one.run(m, config.tile_n + 8 * int(numbers.integers(0, 9)), 72 + 64 * seed, seed=seed, workgroups=1 + seed % 2)
 
 
 @pytest.mark.slow

@@ -82,9 +82,10 @@ class Mbarriers:
         """
         build_op("nvvm.mbarrier.arrive", [cluster_address(self.at(index), rank)])
 
-    def expect(self, index: int | Numeric, transferred: int) -> None:
+    def expect(self, index: int | Numeric, transferred: int | Numeric) -> None:
         """Count one arrival at barrier `index`, and expect so many bytes of copies in its phase."""
-        build_op("nvvm.mbarrier.arrive.expect_tx", [self.at(index).llvm_ptr, Int32(transferred).ir_value()])
+        count = as_numeric(transferred).to(Int32).ir_value()
+        build_op("nvvm.mbarrier.arrive.expect_tx", [self.at(index).llvm_ptr, count])
 
     def wait(self, index: int | Numeric, parity: int | Numeric) -> None:
         """Wait until the phase of this parity (0 or 1) of barrier `index` is over."""

@@ -91,11 +91,16 @@ class AsyncPipeline:
         """Return the first place of the ring."""
         return PipelineState(self.stages)
 
-    def acquire(self, state: PipelineState) -> Pointer:
-        """Wait until the stage is free, expect its bytes, and return the barrier that the copies signal."""
+    def acquire(self, state: PipelineState, transferred: int | Numeric | None = None) -> Pointer:
+        """Wait until the stage is free, expect its bytes, and return the barrier that the copies signal.
+
+        Args:
+            state: the place in the ring.
+            transferred: bytes that come this time, where not all of a stage is brought; by default `self.transferred`.
+        """
         # The first time round the stages are free: of a new barrier the phase of parity 1 is over.
         self.empty.wait(state.stage, state.parity ^ 1)
-        self.full.expect(state.stage, self.transferred)
+        self.full.expect(state.stage, self.transferred if transferred is None else transferred)
         return self.full.at(state.stage)
 
     def wait(self, state: PipelineState) -> None:

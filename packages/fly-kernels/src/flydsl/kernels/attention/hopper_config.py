@@ -62,16 +62,19 @@ class HopperAttentionConfig:
 
 
 def default_hopper_config(head_dim: int, causal: bool = False, seq_len: int | None = None) -> HopperAttentionConfig:
-    """The configuration for a head size, as measured on an H100.
+    """The configuration for a head size, as measured on an H100 and an H200.
 
     Args:
         head_dim: D.
         causal: whether queries see no keys behind their own.
         seq_len: query rows of the longest sequence, where they are known: few causal rows of heads of 64 are worked on
-            in blocks of 128, which have fewer masked keys than those of 192.
+            in blocks of 128, which have fewer masked keys than those of 192, and few of heads of 192 have tiles of 80
+            keys and not of 112.
     """
     if head_dim == 64 and causal and seq_len is not None and seq_len <= _FEW_ROWS:
         return HopperAttentionConfig()
     if head_dim == 64:
         return HopperAttentionConfig(consumers=3)
-    return HopperAttentionConfig(kv_tile={128: 128, 192: 96}.get(head_dim, 80), turns=causal or head_dim != 128)
+    few = seq_len is not None and seq_len <= _FEW_ROWS
+    kv_tile = {128: 128, 192: 80 if few else 112}.get(head_dim, 80)
+    return HopperAttentionConfig(kv_tile=kv_tile, turns=causal or head_dim != 128)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flydsl.runtime.chips import CHIPS
@@ -15,6 +15,7 @@ from ..common.mma.mfma_epilogues import Epilogue
 __all__ = ["HopperConfig", "default_hopper_config", "hopper_cuts", "hopper_rows"]
 
 ROWS = 64  # of a consumer
+PARTS = (64, 32)  # rows of A, in which the last tile of more than 128 rows is brought
 ROW_BYTES = 128  # of K in a stage: the width of the swizzle
 OUTPUTS = {"bf16": "BFloat16", "fp16": "Float16", "f32": "Float32"}
 PLAIN = Epilogue()
@@ -40,8 +41,8 @@ class HopperConfig:
         store_n: columns that go through shared memory at once: a multiple of 16 and a divisor of `tile_n`. By default
             64, or all where that is no divisor.
         store_buffers: 1 or 2: places for them, so that one is filled while the other is stored.
-        rows: of A that a stage brings: 128, or 16, 32 or 64 for products of no more rows, of which one warpgroup
-            consumes.
+        rows: of A that a stage brings: 128, or for products of no more rows a multiple of 8 from 16 on, of which one
+            warpgroup consumes up to 64. With 128 the last tile of a product of more rows brings parts (`PARTS`).
         boxes: of 128 bytes of K in a stage, 1 or 2.
         splits: workgroups of a cluster that share the K of a tile, 1 to 8: for few tiles and a long K. The first adds
             up the sums of all, in the order of K. Not with a residual.
@@ -100,16 +101,16 @@ class HopperConfig:
             raise ValueError(f"tile_n is a multiple of 16 from 32 to 256, got {self.tile_n}")
         if self.stored_columns not in range(16, 257, 16) or self.tile_n % self.stored_columns:
             raise ValueError(f"store_n is a multiple of 16 and a divisor of tile_n = {self.tile_n}, got {self.store_n}")
-        if self.rows not in (16, 32, 64, 128):
-            raise ValueError(f"rows is 16, 32, 64 or 128, got {self.rows}")
+        if self.rows not in range(16, 129, 8):
+            raise ValueError(f"rows is a multiple of 8 from 16 to 128, got {self.rows}")
         if self.store_buffers not in (1, 2):
             raise ValueError(f"store_buffers is 1 or 2, got {self.store_buffers}")
         if self.splits not in range(1, 9):
             raise ValueError(f"splits is 1 to 8, got {self.splits}")
         if self.boxes not in (1, 2):
             raise ValueError(f"boxes is 1 or 2, got {self.boxes}")
-        if self.pingpong and (self.rows != 128 or self.splits > 1):
-            raise ValueError(f"pingpong is for rows = 128 and splits = 1, got {self.rows} and {self.splits}")
+        if self.pingpong and (self.rows <= ROWS or self.splits > 1):
+            raise ValueError(f"pingpong is for more than {ROWS} rows and splits = 1, got {self.rows} and {self.splits}")
         sums = self.consumer_rows * self.tile_n
         if sums > _MOST_SUMS:
             raise ValueError(
@@ -144,7 +145,7 @@ def default_hopper_config(
     Up to 64 rows, which take as long as it takes to read B: the widest of at most 128 that gives each multiprocessor
     about as many, and two boxes of K in a stage. In each the most stages that there is room for.
     Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
-    each.
+    each: of more than 64 rows so that a workgroup copies least.
     """
     rows = hopper_rows(m)
     fits = _Fits(rows, epilogue, _out_bytes(out_dtype))
@@ -153,12 +154,8 @@ def default_hopper_config(
     def tiles(tile_n: int) -> int:
         return -(-m // max(rows, ROWS)) * -(-n // tile_n)
 
-    # Clusters of four start late where they are many.
-    few = turns >= 128 and 2 * 4 * tiles(64) <= multiprocessors
-    if few and (found := fits.most_stages(64, splits=4)):
-        return found
-    if rows == 128:
-        if turns >= 64 and 2 * tiles(64) <= multiprocessors and (found := fits.most_stages(64, splits=2)):
+    if rows > ROWS:
+        if 2 * tiles(64) <= multiprocessors and (found := fits.shared(tiles, turns, multiprocessors)):
             return found
         costs = _COLUMN_COSTS | ({256: _COLUMN_COST_OF_256} if k_bytes % ROW_BYTES else {})
         if epilogue.scaled and epilogue.bias:  # for which there are no registers
@@ -174,6 +171,10 @@ def default_hopper_config(
         """Of the multiprocessors, those that have something to do, as a mean over the turns."""
         return tiles(tile_n) / (multiprocessors * -(-tiles(tile_n) // multiprocessors))
 
+    # Clusters of four start late where they are many.
+    few = turns >= 128 and 2 * 4 * tiles(64) <= multiprocessors
+    if few and (found := fits.most_stages(64, splits=4)):
+        return found
     even = [one for one in range(128, 16, -16) if share(one) >= _EVEN]
     if even:
         width = max(even, key=lambda one: (round(20 * min(share(one), 0.95)), one))
@@ -186,8 +187,12 @@ def default_hopper_config(
 
 
 def hopper_rows(m: int) -> int:
-    """What a stage brings of A for a product of m rows: `HopperConfig.rows`."""
-    return next((one for one in (16, 32, 64) if m <= one), 128)
+    """What a stage brings of A for a product of m rows: `HopperConfig.rows`.
+
+    Few that are not there, as each takes the copy engine as long as several that are (docs/kernels/gemm.md).
+    """
+    step = 8 if m <= ROWS else 16
+    return min(max(16, -(-m // step) * step), 2 * ROWS)
 
 
 def hopper_cuts(
@@ -241,6 +246,21 @@ class _Fits:
             if found is not None:
                 return found
         return None
+
+    def shared(self, tiles: Callable[[int], int], turns: int, multiprocessors: int) -> HopperConfig | None:
+        """The configuration with a part of K for each of 4 or 2 workgroups, in which a workgroup copies least.
+
+        Each part has at least 32 turns of K, and all workgroups run at once: of clusters of four that is where they are
+        on 0.8 of the multiprocessors at most. `tiles` says how many there are of a width.
+        """
+        found = [
+            config
+            for splits, most in ((4, 0.8 * multiprocessors), (2, multiprocessors))
+            for one in range(32, 129, 16)
+            if turns >= 32 * splits and splits * tiles(one) <= most
+            if (config := self.most_stages(one, splits=splits))
+        ]
+        return min(found, key=lambda one: (one.rows + one.tile_n) / one.splits, default=None)
 
     def with_boxes(self, boxes: int, tile_n: int, *, splits: int = 1, pingpong: bool = False) -> Iterator[HopperConfig]:
         """The configurations of 4 stages and more that there is room for, best first."""

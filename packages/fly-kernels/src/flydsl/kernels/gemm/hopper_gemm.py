@@ -40,7 +40,7 @@ from ..common.arch import MULTIPROCESSORS
 from ..common.language import flyc, fx
 from ..common.mma.mfma_epilogues import Epilogue, element_functions
 from .arguments import check_count, expect_rows
-from .hopper_config import OUTPUTS, PLAIN, ROW_BYTES, ROWS, HopperConfig, default_hopper_config
+from .hopper_config import OUTPUTS, PARTS, PLAIN, ROW_BYTES, ROWS, HopperConfig, default_hopper_config
 
 __all__ = ["compile_hopper_gemm"]
 
@@ -97,6 +97,7 @@ def compile_hopper_gemm(
     box_bytes, swizzle_c = next(one for one in SWIZZLES.items() if store_n * out.width // 8 % one[0] == 0)
     box_n = box_bytes * 8 // out.width
     boxes_n = store_n // box_n
+    large, small = PARTS
     # Columns whose results are made at once: of more, what an epilogue reads takes too many registers.
     made_n = next(one for one in (64, 32, 16) if store_n % one == 0)
     accumulator = fx.Int32 if in_dtype == "int8" else fx.Float32
@@ -108,6 +109,7 @@ def compile_hopper_gemm(
         map_a: fx.nvgpu.TensorMap,
         map_b: fx.nvgpu.TensorMap,
         map_c: fx.nvgpu.TensorMap,
+        of_parts: dict[int, fx.nvgpu.TensorMap],
         given: dict[str, fx.Tensor],
         added: dict[str, fx.nvgpu.TensorMap],
         m: fx.Int32,
@@ -146,6 +148,20 @@ def compile_hopper_gemm(
 
         tiles_a = fx.flat_divide(map_a.coordinates((m, k)), (config.rows, tile_k))
         tiles_b = fx.flat_divide(map_b.coordinates((n, k)), (tile_n, tile_k))
+        # The copy engine fills rows that are not there at a fraction of the rate at which it copies: the last tile of
+        # more than 128 rows is brought in parts, and the rest of its stages is of tiles before.
+        tiles_of_parts = {
+            rows: fx.flat_divide(one.coordinates((m, k)), (rows, tile_k)) for rows, one in of_parts.items()
+        }
+        parts_brought = {
+            rows: fx.make_view(
+                ring_a.iter,
+                fx.make_layout(
+                    (rows, tile_k, tile_m // rows, stages * boxes_k), (tile_k, 1, rows * tile_k, tile_m * tile_k)
+                ),
+            )
+            for rows in of_parts
+        }
         tiles_c = fx.flat_divide(map_c.coordinates((m, n)), (config.consumer_rows, box_n))
 
         thread = fx.Int32(fx.thread_idx.x)
@@ -171,26 +187,51 @@ def compile_hopper_gemm(
             if fx.const_expr(consumers == 2):  # else there are enough for all
                 fx.nvgpu.set_registers(PRODUCER_REGISTERS, increase=False)
             if (warp == 0) & fx.nvgpu.elect_one():
-                # Where one tile has all rows, B is read once. With 64 rows it was faster without the hint.
-                load_a, load_b = map_a.load_atom(), map_b.load_atom(evict_first=config.rows < ROWS)
+                # Where one tile has all rows, B is read once. With 64 rows the hint made it slower.
+                load_a, load_b = map_a.load_atom(), map_b.load_atom(evict_first=config.rows <= 32)
+
+                def bring(
+                    place: Any, turn_k: Any, row: Any, column: Any, transferred: Any = None, there: Any = None
+                ) -> Any:
+                    """Have a stage come, of A `there` small parts or all; returns the next place."""
+                    barrier = pipeline.acquire(place, transferred)
+                    for box in fx.range_constexpr(boxes_k):
+                        from_k, to = (first_k + turn_k) * boxes_k + box, place.stage * boxes_k + box
+                        if fx.const_expr(there is None):
+                            load = load_a.set_value("barrier", barrier)
+                            fx.copy(load, tiles_a[None, None, row, from_k], brought[None, None, to])
+                        else:
+                            if there > 1:
+                                bring_part(barrier, large, row, 0, from_k, to)
+                            if there != 2:
+                                bring_part(barrier, small, row, there - 1, from_k, to)
+                        load = load_b.set_value("barrier", barrier)
+                        fx.copy(load, tiles_b[None, None, column, from_k], ring_b[None, None, to])
+                    return place.next()
+
+                def bring_part(barrier: Any, rows: int, row: Any, part: Any, from_k: Any, to: Any) -> None:
+                    """Have a part of so many rows of a tile come, counted in such parts."""
+                    load = of_parts[rows].load_atom().set_value("barrier", barrier)
+                    from_rows = row * (config.rows // rows) + part
+                    fx.copy(
+                        load,
+                        tiles_of_parts[rows][None, None, from_rows, from_k],
+                        parts_brought[rows][None, None, part, to],
+                    )
+
                 place = pipeline.start()
                 for turn in range(first, walk.size, step):
                     row, column = walk(turn)
-                    for turn_k in range(turns_k):
-                        barrier = pipeline.acquire(place)
-                        for box in fx.range_constexpr(boxes_k):
-                            from_k, to = (first_k + turn_k) * boxes_k + box, place.stage * boxes_k + box
-                            fx.copy(
-                                load_a.set_value("barrier", barrier),
-                                tiles_a[None, None, row, from_k],
-                                brought[None, None, to],
-                            )
-                            fx.copy(
-                                load_b.set_value("barrier", barrier),
-                                tiles_b[None, None, column, from_k],
-                                ring_b[None, None, to],
-                            )
-                        place = place.next()
+                    left = m - row * config.rows
+                    in_parts = left <= config.rows - small if of_parts else False
+                    if in_parts:
+                        there = (left + (small - 1)) // small  # of the small parts: 1 to 3
+                        transferred = boxes_k * (there * of_parts[small].transferred + map_b.transferred)
+                        for turn_k in range(turns_k):
+                            place = bring(place, turn_k, row, column, transferred, there)
+                    else:
+                        for turn_k in range(turns_k):
+                            place = bring(place, turn_k, row, column)
                 # Not where some multiprocessors have nothing to do: of a next launch of few workgroups they would get
                 # more than their part.
                 if fx.Int32(fx.grid_dim.x) * 8 >= multiprocessors * 7:
@@ -283,8 +324,9 @@ def compile_hopper_gemm(
                 count = tile_n // 8
                 groups = [exchanged.ptr + ((mine * count + i) * WARPGROUP + lane) * 4 for i in range(count)]
                 own = [fx.make_view(sums.iter + 4 * i, fx.make_layout(4, 1)) for i in range(count)]
-                # Warps of rows that are never brought have nothing to add.
-                brings = lane < config.rows // consumers * 2
+                # Warps, which have 16 rows each, have nothing to add of rows that are never brought.
+                warps = -(-config.rows // 16)
+                brings = lane < 32 * warps if consumers == 1 else lane < 32 * warps - mine * WARPGROUP
                 if brings & (split != 0):
                     for group_of, values in zip(groups, own, strict=True):
                         group_of.store(values.load())
@@ -438,11 +480,14 @@ def compile_hopper_gemm(
         map_a = fx.nvgpu.make_tensor_map(A, (config.rows, tile_k), SWIZZLE, fetched=fetched)
         map_b = fx.nvgpu.make_tensor_map(B, (tile_n, tile_k), SWIZZLE, fetched=fetched)
         map_c = fx.nvgpu.make_tensor_map(C, (config.consumer_rows, box_n), swizzle_c, written=True)
+        of_parts = {}
+        if config.rows == tile_m and consumers == 2:
+            of_parts = {rows: fx.nvgpu.make_tensor_map(A, (rows, tile_k), SWIZZLE, fetched=fetched) for rows in PARTS}
         m, n, k = fx.Int32(m), fx.Int32(n), fx.Int32(k)
         tiles = ((m + tile_m - 1) // tile_m) * ((n + tile_n - 1) // tile_n)
         # Workgroups that share a tile have no other.
         grid = fx.math.min(tiles, fx.Int32(multiprocessors)) if splits == 1 else tiles * splits
-        gemm_tiles(map_a, map_b, map_c, {name: extras[name] for name in vectors}, maps, m, n, k).launch(
+        gemm_tiles(map_a, map_b, map_c, of_parts, {name: extras[name] for name in vectors}, maps, m, n, k).launch(
             grid=(grid,), block=(threads,), cluster=(splits, 1, 1) if splits > 1 else None, stream=stream
         )
 
