@@ -425,10 +425,11 @@ def run(folder: Path, results: Path, least: int = 0, defaults: bool = False) -> 
             f"ours {name}": ours(folder, dtype, name)
             for name, values in CONFIGURATIONS.items()
             if m <= values.get("rows", m)
-            and (m <= 64 or "rows" not in values)
             and (folder / f"{_name(dtype, name)}.so").exists()
             and (name == default or not defaults)
         }
+        if f"ours {default}" not in contenders:
+            raise FileNotFoundError(f"{folder} has no {_name(dtype, default)}, the default of {_point(dtype, m, n, k)}")
         if m >= LARGE and dtype == "fp8":
             contenders["ours, scales of rows"] = _with_scales(folder)
         contenders["cuBLAS"] = lambda given: given.of_cublas()

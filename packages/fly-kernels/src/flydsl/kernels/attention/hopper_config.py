@@ -69,12 +69,12 @@ def default_hopper_config(head_dim: int, causal: bool = False, seq_len: int | No
         causal: whether queries see no keys behind their own.
         seq_len: query rows of the longest sequence, where they are known: few causal rows of heads of 64 are worked on
             in blocks of 128, which have fewer masked keys than those of 192, and few of heads of 192 have tiles of 80
-            keys and not of 112.
+            keys and not of 112: up to 1,024, and twice as many of them where they are causal.
     """
     if head_dim == 64 and causal and seq_len is not None and seq_len <= _FEW_ROWS:
         return HopperAttentionConfig()
     if head_dim == 64:
         return HopperAttentionConfig(consumers=3)
-    few = seq_len is not None and seq_len <= _FEW_ROWS
+    few = seq_len is not None and seq_len <= _FEW_ROWS * (1 + causal)
     kv_tile = {128: 128, 192: 80 if few else 112}.get(head_dim, 80)
     return HopperAttentionConfig(kv_tile=kv_tile, turns=causal or head_dim != 128)

@@ -9,7 +9,9 @@ that nothing is added up between the rows of one. On sm_90a 1024 threads have 64
 on AMD's: kernels that hold more than a row in its own type share it among 512 threads of 128, in which none spills
 (tests/integration/test_ptxas.py), and stream what does not fit: the backward of softmax reads rows of more than 28,672
 elements twice, argmax and the quantisation of tokens those of more than 49,152; gated kernels, which need no row as a
-whole, read all of them once, one vector at a time from 12,289 elements on, or erf's gradient spills. "row_shapes" has
+whole, read all of them once, one vector at a time from 12,289 elements on, or erf's gradient spills. Its backward of
+norms has as many workgroups as run at once (512 threads a multiprocessor), since each adds its sums to memory: with one
+a row as elsewhere that took up to five times as long as the rows (docs/benchmarks/hopper.md). "row_shapes" has
 what was found by predicted time for a class, a kernel with rows of a type's width whose length is the same when rounded
 up to a power of two (tools/bench/row_defaults.py), as far as it differs from "rows". A class does not ask how many rows
 there are: a row gives the same bits in any batch.

@@ -30,6 +30,14 @@ _COLUMN_COSTS = {192: 1.0, 160: 1.0, 128: 1.0, 112: 1.03, 96: 1.05, 64: 1.2}
 _COLUMN_COST_OF_256 = 0.92
 
 
+# Workgroups that share the K of a tile, and where all of these clusters run at once: parts of the multiprocessors.
+_CLUSTERS_AT_ONCE = {4: 0.8, 2: 0.97}
+_LEAST_TURNS = 64  # of K, by 128 bytes, to be shared by workgroups
+# What a turn costs beside its rows, and adding up a column of another workgroup's sums, in rows that a stage brings; of
+# some 60 widths and parts of 12 products on an H200.
+_TURN_ROWS, _GATHERED_ROWS = 32, 20
+
+
 @dataclass(frozen=True)
 class HopperConfig:
     """How a product is cut up.
@@ -145,7 +153,7 @@ def default_hopper_config(
     Up to 64 rows, which take as long as it takes to read B: the widest of at most 128 that gives each multiprocessor
     about as many, and two boxes of K in a stage. In each the most stages that there is room for.
     Where tiles are few and K is long (`k_bytes`, of a row of A; 0 where it is not known), two or four workgroups share
-    each: of more than 64 rows so that a workgroup copies least.
+    each: of more than 64 rows so that copying, and adding up what the others have, take least.
     """
     rows = hopper_rows(m)
     fits = _Fits(rows, epilogue, _out_bytes(out_dtype))
@@ -248,19 +256,26 @@ class _Fits:
         return None
 
     def shared(self, tiles: Callable[[int], int], turns: int, multiprocessors: int) -> HopperConfig | None:
-        """The configuration with a part of K for each of 4 or 2 workgroups, in which a workgroup copies least.
+        """The configuration with a part of K for each of 4 or 2 workgroups that takes least time; None for a short K.
 
-        Each part has at least 32 turns of K, and all workgroups run at once: of clusters of four that is where they are
-        on 0.8 of the multiprocessors at most. `tiles` says how many there are of a width.
+        All workgroups run at once. `tiles` says how many there are of a width.
         """
+        if turns < _LEAST_TURNS:
+            return None
         found = [
             config
-            for splits, most in ((4, 0.8 * multiprocessors), (2, multiprocessors))
+            for splits, most in _CLUSTERS_AT_ONCE.items()
             for one in range(32, 129, 16)
-            if turns >= 32 * splits and splits * tiles(one) <= most
+            if splits * tiles(one) <= most * multiprocessors
             if (config := self.most_stages(one, splits=splits))
         ]
-        return min(found, key=lambda one: (one.rows + one.tile_n) / one.splits, default=None)
+
+        def cost(one: HopperConfig) -> float:
+            """In rows that a stage brings."""
+            each = self.rows + one.tile_n + _TURN_ROWS
+            return turns / one.splits * each + _GATHERED_ROWS * (one.splits - 1) * one.tile_n
+
+        return min(found, key=cost, default=None)
 
     def with_boxes(self, boxes: int, tile_n: int, *, splits: int = 1, pingpong: bool = False) -> Iterator[HopperConfig]:
         """The configurations of 4 stages and more that there is room for, best first."""
