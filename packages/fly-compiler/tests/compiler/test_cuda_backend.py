@@ -156,6 +156,15 @@ def test_scopes_that_there_are_not():
         of(body)(X)
 
 
+@pytest.mark.parametrize("what", ["generic_load", "generic_store"])
+def test_a_hint_that_does_nothing_is_refused(what):
+    def body(x):
+        getattr(fx, what)(fx.get_iter(x), *(1.0,) * (what == "generic_store"), nontemporal=True)
+
+    with pytest.raises(ValueError, match=r"nontemporal=True has no effect on sm_90a: .* fx\.nvgpu\.load_by_policy"):
+        of(body)(X)
+
+
 ORDERS = {"Monotonic": "a", "Acquire": "af", "Release": "fa", "AcqRel": "faf", "SeqCst": "faf"}
 
 

@@ -297,6 +297,11 @@ def _access(
 ) -> dict[str, Any]:
     attributes: dict[str, Any] = {"ordering": int_attribute(int(order), 64), **_scope(syncscope)}
     if nontemporal:
+        if _trace.target().nvidia:
+            raise ValueError(
+                f"nontemporal=True has no effect on {_trace.target().name}: leave it out, or say what the caches do by "
+                "fx.nvgpu.load_by_policy"
+            )
         attributes["nontemporal"] = ir.UnitAttr.get()
     if volatile:
         attributes["volatile_"] = ir.UnitAttr.get()
@@ -318,7 +323,7 @@ def generic_load(
     """Load a scalar, or a vector of `count` elements or of a vector alias.
 
     Raises:
-        ValueError: a release-type order, or a count below 1 or beside a vector dtype.
+        ValueError: a release-type order, a count below 1 or beside a vector dtype, or `nontemporal` on an NVIDIA GPU.
     """
     pointer = _pointer(ptr, "generic_load")
     kind: Any = pointer.dtype if dtype is None else dtype
@@ -347,7 +352,7 @@ def generic_store(
     """Store a scalar or vector; Python numbers take the element type.
 
     Raises:
-        ValueError: an acquire-type order.
+        ValueError: an acquire-type order, or `nontemporal` on an NVIDIA GPU.
     """
     pointer = _pointer(ptr, "generic_store")
     order = _ordering(memory_order, "generic_store")

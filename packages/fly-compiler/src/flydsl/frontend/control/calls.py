@@ -145,8 +145,9 @@ def _looked_at(function: FunctionType, known: _Helper | None) -> _Helper:
     return known
 
 
-def _forget(reference: ref[FunctionType]) -> None:
-    _helpers.pop(reference, None)
+def _forget(reference: ref[FunctionType], helpers: dict[ref[FunctionType], _Helper] = _helpers) -> None:
+    """Called when a function is gone, also when the interpreter ends and names of modules are."""
+    helpers.pop(reference, None)
 
 
 def _is_foreign(function: FunctionType) -> bool:
