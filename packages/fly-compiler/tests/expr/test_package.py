@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of `flydsl.expr`, and what importing it must not do."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,20 @@ def test_import_is_lean():
     code = f"import sys, flydsl.expr; print([m for m in {unwanted} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_copies_of_buffers_are_known_where_buffers_are_made():
+    """Whatever else of `fx.rocdl` a program has used: a file of it is imported when one of its names is."""
+    code = """
+import flydsl.expr as fx
+from flydsl.expr.ops.atom_types import UniversalCopy, copy_of_space
+
+fx.rocdl.make_buffer_tensor
+print(type(copy_of_space(fx.rocdl.TargetAddressSpace.BufferDesc)(32)).__name__, copy_of_space(None) is UniversalCopy)
+"""
+    environment = os.environ | {"FLYDSL_GPU_ARCH": "gfx942"}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert result.stdout.split() == ["BufferCopy", "True"], result.stderr
 
 
 TILED = """

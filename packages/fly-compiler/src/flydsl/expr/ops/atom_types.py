@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
 from flydsl._mlir import ir
@@ -166,16 +167,19 @@ class UniversalCopy(CopyOp):
         super().__init__(fly.UniversalCopyType, bits)
 
 
-_COPIES: dict[Any, type[CopyOp]] = {}
+_COPIES: dict[Any, Callable[[int], CopyOp]] = {}
 
 
-def register_copy_of_space(space: Any, operation: type[CopyOp]) -> None:
-    """Have memories of an address space that only a target has be moved by `operation(bits)`."""
+def register_copy_of_space(space: Any, operation: Callable[[int], CopyOp]) -> None:
+    """Have memories of an address space that only a target has be moved by `operation(bits)`.
+
+    Called where pointers of that space are made: there is no tensor of it before.
+    """
     _COPIES[space] = operation
 
 
-def copy_of_space(space: Any) -> type[Any]:
-    """The class of copy operations, made of a number of bits, between memory of an address space and registers."""
+def copy_of_space(space: Any) -> Callable[[int], CopyOp]:
+    """What makes the copy operation of a number of bits between memory of an address space and registers."""
     return _COPIES.get(space, UniversalCopy)
 
 

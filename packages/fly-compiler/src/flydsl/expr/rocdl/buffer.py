@@ -10,11 +10,13 @@ from flydsl.trace import context as _trace
 from flydsl.trace.build import build, build_op, infer, vector_type
 from flydsl.trace.wrap import wrap_any
 
+from ..ops.atom_types import CopyOp, register_copy_of_space
 from ..values.layout.sizes import cosize
 from ..values.numeric.base import as_numeric
 from ..values.numeric.types import Int16, Int32, Int64, Int128
 from ..values.pointer import Pointer, pointer_type
 from ..values.tensor import Tensor, make_view
+from .enum import TargetAddressSpace
 
 if TYPE_CHECKING:
     from ..values.accepted import IntLike
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 __all__ = ["get_buffer_rsrc", "make_buffer_ptr", "make_buffer_tensor", "resource_flags", "s_buffer_load"]
 
 UNLIMITED = 0xFFFFFFFF
+
+
+def _buffer_copy(bits: int) -> CopyOp:
+    from .copy_ops import BufferCopy  # all copies of the target: few kernels ask for one by its space
+
+    return BufferCopy(bits)
+
+
+register_copy_of_space(TargetAddressSpace.BufferDesc, _buffer_copy)
 
 
 def resource_flags(sized: bool = False) -> int:

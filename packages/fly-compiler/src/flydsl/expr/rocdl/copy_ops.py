@@ -7,10 +7,9 @@ from typing import Any
 
 from flydsl._mlir._mlir_libs import _flyROCDLDialect as fly_rocdl
 
-from ..ops.atom_types import AtomicOp, CopyOp, check_bits, refuse_unsigned, register_copy_of_space
+from ..ops.atom_types import AtomicOp, CopyOp, check_bits, refuse_unsigned
 from ..values.numeric.base import _class_of
 from ..values.vector_alias import VectorAlias
-from .enum import TargetAddressSpace
 
 __all__ = [
     "BufferAtomic",
@@ -60,9 +59,6 @@ class BufferCopy(CopyOp):
     def __init__(self, bits: int, cache_modifier: int = 0) -> None:
         check_bits("BufferCopy", bits, (8, 16, 32, 64, 96, 128))
         super().__init__(fly_rocdl.CDNA3BufferCopyType, bits, int(cache_modifier))
-
-
-register_copy_of_space(TargetAddressSpace.BufferDesc, BufferCopy)
 
 
 def BufferCopy8b(cache_modifier: int = 0) -> BufferCopy:
