@@ -168,7 +168,7 @@ def sums_in_lds(monkeypatch):
 
     monkeypatch.setenv("FLYDSL_RUNTIME_ENABLE_CACHE", "0")
     monkeypatch.setattr(backward, "lds_sums", lambda *args, **how: True)
-    monkeypatch.setattr(backward, "most_workgroups", lambda: 3)
+    monkeypatch.setattr(backward, "programs", lambda plan: 3)
 
 
 @pytest.mark.parametrize(("m", "n", "dtype", "config"), SUMS_IN_LDS)

@@ -36,7 +36,7 @@ from ..common.rows import RowConfig, RowThread, RowView, Step, plan_rows, row_co
 from ..common.views import start_of
 from .column_sums import column_sums
 from .forward import even_grid, programs
-from .lds_sums import LdsSums, lds_sums, most_workgroups
+from .lds_sums import LdsSums, lds_sums
 
 
 @dataclass(frozen=True)
@@ -284,8 +284,7 @@ def backward_norm(norm: BackwardNorm) -> Callable[[SimpleNamespace, Any, Any], N
     def launch(tensors: SimpleNamespace, m_in: Any, stream: Any) -> None:
         check(tensors, m_in)
         # The two-stage form writes all rows of Partial, those of workgroups without a row too.
-        most = most_workgroups() if in_lds else programs(plan)
-        grid = fx.Int32(norm.programs) if norm.programs else even_grid(m_in, most)
+        grid = fx.Int32(norm.programs) if norm.programs else even_grid(m_in, programs(plan))
         # Else ptxas would aim at more workgroups of a multiprocessor, and spill for it.
         alone = not plan.in_registers or (in_lds and plan.elements <= 16)
         attributes = {"nvvm.minctasm": 1} if alone and architecture().nvidia else None

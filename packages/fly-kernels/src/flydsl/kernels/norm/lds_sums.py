@@ -14,7 +14,7 @@ from ..common.arch import architecture
 from ..common.language import fx
 from ..common.rows import RowPlan, RowThread, Step
 
-__all__ = ["LdsSums", "lds_sums", "most_workgroups"]
+__all__ = ["LdsSums", "lds_sums"]
 
 _PART = 4  # f32 of an access: 16 bytes a lane meet no bank conflict
 _ROOM = 192 << 10  # bytes of LDS for sums; what turns them to be stored takes up to 33 of the other 35 KiB
@@ -31,11 +31,6 @@ def lds_sums(plan: RowPlan, count: int, *, residual: bool) -> bool:
     if plan.threads == 512 and plan.elements <= 16:
         return count == 2 and residual and plan.elements > 8
     return plan.threads >= 512
-
-
-def most_workgroups() -> int:
-    """Of a launch with sums in LDS: a multiprocessor has one at a time, and each adds its sums to memory once."""
-    return architecture().compute_units
 
 
 def _padded(plan: RowPlan) -> int:
